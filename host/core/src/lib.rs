@@ -1,0 +1,26 @@
+//! The words of Windlass as types, and the rules that need no IO.
+//!
+//! Owns: task ids, the status table, records, the class of every host call, the journal of a turn, permissions, the
+//! manifest, limits, cursors, and how untrusted text is shown. Leaves to others: time, randomness, files, databases,
+//! wasm and HTTP. Nothing here is `async`; clocks and ids come in as arguments.
+
+pub mod call;
+pub mod cursor;
+pub mod id;
+pub mod journal;
+pub mod limits;
+pub mod manifest;
+pub mod permission;
+pub mod record;
+pub mod status;
+pub mod text;
+pub mod time;
+
+pub use call::{Call, Class};
+pub use id::TaskId;
+pub use limits::Limits;
+pub use manifest::Manifest;
+pub use permission::{Grants, Origin, Permission};
+pub use record::{Draft, Kind, Record};
+pub use status::{Cause, Status, WaitingFor};
+pub use time::Millis;
