@@ -1,0 +1,250 @@
+//! A context: the pages of one tenant, with the fence around them.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::browser::Browser;
+use crate::call::{Call, Deadline};
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::event::Event;
+use crate::fence::Fence;
+use crate::options::PageOptions;
+use crate::page::{self, Page};
+use crate::tab::{Owner, Tab};
+
+/// How long [`Context::close`] waits for the browser.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What nobody waits for any more still gets this long, so that it can be tidied up.
+const OPEN_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// An isolated set of pages. Dropping it closes them in the background.
+///
+/// It outlives a browser that dies: its pages are lost, with cookies and storage, and the next page is opened in a new browser.
+pub struct Context {
+    browser: Browser,
+    fence: Arc<Fence>,
+    events: mpsc::UnboundedSender<Event>,
+    /// Held while a browser context is made, so that two first pages share one.
+    making: tokio::sync::Mutex<()>,
+    place: Mutex<Option<Place>>,
+    pages: Mutex<HashMap<u32, Arc<Tab>>>,
+    closed: AtomicBool,
+}
+
+/// The browser context in the browser it was made in.
+#[derive(Clone)]
+struct Place {
+    engine: Arc<Engine>,
+    id: String,
+}
+
+#[derive(Deserialize)]
+struct CreatedContext {
+    #[serde(rename = "browserContextId")]
+    id: String,
+}
+
+#[derive(Deserialize)]
+struct CreatedTarget {
+    #[serde(rename = "targetId")]
+    id: String,
+}
+
+impl Context {
+    pub(crate) fn new(
+        browser: Browser,
+        fence: Fence,
+        events: mpsc::UnboundedSender<Event>,
+    ) -> Context {
+        Context {
+            browser,
+            fence: Arc::new(fence),
+            events,
+            making: tokio::sync::Mutex::default(),
+            place: Mutex::default(),
+            pages: Mutex::default(),
+            closed: AtomicBool::new(false),
+        }
+    }
+
+    /// Opens an empty page. `id` is the caller's number for it, which events name; it is free again when the page has ended.
+    ///
+    /// # Errors
+    /// - [`Code::Unavailable`](crate::Code::Unavailable): no browser, with the reason.
+    /// - [`Code::Invalid`](crate::Code::Invalid): a number in use, a locale or time zone that Chromium does not know, a closed context.
+    pub async fn open(&self, id: u32, options: PageOptions, call: &Call) -> Result<Page, Error> {
+        let deadline = call.start();
+        self.check(id)?;
+        let place = deadline.run("the browser to start", self.place()).await??;
+        let options = Arc::new(options);
+        let owner = Owner {
+            page: id,
+            popup: false,
+            options: Arc::clone(&options),
+            events: self.events.clone(),
+        };
+        let (give, taken) = oneshot::channel();
+        // In a task of its own: a caller that gives up must not leave a page behind that nobody knows.
+        tokio::spawn(async move {
+            let opened = open(&place, owner).await;
+            if let Err(Ok(tab)) = give.send(opened) {
+                tab.disown();
+                tab.post_to_browser("Target.closeTarget", &json!({"targetId": tab.target}));
+            }
+        });
+        let opened = deadline.run("the page to open", taken).await?;
+        let tab = opened.map_err(|_| Error::unavailable("the page could not be opened"))??;
+        {
+            let mut pages = self.pages();
+            pages.retain(|_, tab| tab.gone().is_none());
+            pages.insert(id, Arc::clone(&tab));
+        }
+        Ok(Page::new(tab, Arc::clone(&self.fence), options))
+    }
+
+    /// Closes all pages and popups, and forgets cookies and storage. On return the browser holds nothing of it.
+    pub async fn close(&self) {
+        if let Some(place) = self.end() {
+            let params = json!({"browserContextId": place.id});
+            let dispose = place
+                .engine
+                .call::<Value>("Target.disposeBrowserContext", &params);
+            let _ = tokio::time::timeout(CLOSE_TIMEOUT, dispose).await;
+        }
+    }
+
+    /// The part of closing that does not wait. Answers where there is something to dispose of.
+    fn end(&self) -> Option<Place> {
+        if self.closed.swap(true, Ordering::SeqCst) {
+            return None;
+        }
+        self.browser.context_closed();
+        self.fence.close();
+        self.pages().clear();
+        let place = self.place_slot().take()?;
+        place.engine.targets().disown(&place.id);
+        place.engine.is_alive().then_some(place)
+    }
+
+    fn check(&self, id: u32) -> Result<(), Error> {
+        if self.closed.load(Ordering::SeqCst) {
+            return Err(Error::invalid("the context is closed"));
+        }
+        let in_use = self
+            .pages()
+            .get(&id)
+            .is_some_and(|tab| tab.gone().is_none());
+        if in_use {
+            Err(Error::invalid(format!("page {id} is open already")))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// The browser context, made where there is none, or where its browser died.
+    async fn place(&self) -> Result<Place, Error> {
+        let _making = self.making.lock().await;
+        let engine = self.browser.engine().await?;
+        let known = self
+            .place_slot()
+            .clone()
+            .filter(|place| Arc::ptr_eq(&place.engine, &engine));
+        if let Some(place) = known {
+            return Ok(place);
+        }
+        let params = json!({
+            "disposeOnDetach": true,
+            "proxyServer": format!("http://{}", self.fence.address()),
+            // Else loopback addresses would not go through the proxy.
+            "proxyBypassList": "<-loopback>",
+        });
+        let created: CreatedContext = engine.call("Target.createBrowserContext", &params).await?;
+        let deny = json!({"behavior": "deny", "browserContextId": created.id});
+        engine
+            .connection()
+            .post(None, "Browser.setDownloadBehavior", &deny);
+        let place = Place {
+            engine,
+            id: created.id,
+        };
+        if self.closed.load(Ordering::SeqCst) {
+            place.dispose();
+            return Err(Error::invalid("the context is closed"));
+        }
+        *self.place_slot() = Some(place.clone());
+        Ok(place)
+    }
+
+    fn place_slot(&self) -> MutexGuard<'_, Option<Place>> {
+        self.place.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn pages(&self) -> MutexGuard<'_, HashMap<u32, Arc<Tab>>> {
+        self.pages.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Place {
+    fn dispose(&self) {
+        self.engine.connection().post(
+            None,
+            "Target.disposeBrowserContext",
+            &json!({"browserContextId": self.id}),
+        );
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        if let Some(place) = self.end() {
+            place.dispose();
+        }
+    }
+}
+
+impl std::fmt::Debug for Context {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Context")
+            .field("pages", &self.pages().len())
+            .finish_non_exhaustive()
+    }
+}
+
+async fn open(place: &Place, owner: Owner) -> Result<Arc<Tab>, Error> {
+    let deadline = Deadline::after(OPEN_TIMEOUT);
+    let (width, height) = owner.options.viewport;
+    let params = json!({"url": "about:blank", "browserContextId": place.id, "width": width, "height": height});
+    let created: CreatedTarget = place.engine.call("Target.createTarget", &params).await?;
+    let attached = deadline
+        .run(
+            "the page to open",
+            place.engine.targets().expect(&created.id),
+        )
+        .await?;
+    let tab =
+        attached.map_err(|_| Error::page_lost("the browser ended while the page was opened"))?;
+    tab.update(|state| state.url = "about:blank".into());
+    let options = Arc::clone(&owner.options);
+    let emulated = page::emulate(&tab, &options)
+        .check(&tab, &options, &deadline)
+        .await;
+    // Owned only from here on: a page that could not be opened is nobody's loss.
+    match emulated {
+        Ok(()) => {
+            tab.set_owner(owner);
+            Ok(tab)
+        }
+        Err(error) => {
+            tab.post_to_browser("Target.closeTarget", &json!({"targetId": tab.target}));
+            Err(error)
+        }
+    }
+}

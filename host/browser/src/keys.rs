@@ -1,0 +1,369 @@
+//! Key names and what a keyboard sends for them.
+//!
+//! Names are those of UI Events: a character (`a`, `A`, `é`), or a named key (`Enter`, `ArrowLeft`, `F5`); modifiers come
+//! first, joined by `+`: `Control+A`, `Shift+Tab`. The layout is US; a character that it lacks is sent as text.
+
+use serde_json::{Value, json};
+
+use crate::error::Error;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Modifier {
+    Alt,
+    Control,
+    Meta,
+    Shift,
+}
+
+impl Modifier {
+    fn parse(name: &str) -> Option<Modifier> {
+        Some(match name {
+            "Alt" => Modifier::Alt,
+            "Control" => Modifier::Control,
+            "Meta" => Modifier::Meta,
+            "Shift" => Modifier::Shift,
+            _ => return None,
+        })
+    }
+
+    /// CDP's bit field.
+    fn bit(self) -> u8 {
+        match self {
+            Modifier::Alt => 1,
+            Modifier::Control => 2,
+            Modifier::Meta => 4,
+            Modifier::Shift => 8,
+        }
+    }
+
+    fn key(self) -> Key {
+        let (key, code, number) = match self {
+            Modifier::Alt => ("Alt", "AltLeft", 18),
+            Modifier::Control => ("Control", "ControlLeft", 17),
+            Modifier::Meta => ("Meta", "MetaLeft", 91),
+            Modifier::Shift => ("Shift", "ShiftLeft", 16),
+        };
+        Key {
+            key: key.into(),
+            code: code.into(),
+            number,
+            text: None,
+        }
+    }
+}
+
+/// One key: `key` and `code` of UI Events, the legacy number, and the text it types.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Key {
+    key: String,
+    code: String,
+    number: u16,
+    text: Option<String>,
+}
+
+/// Name, code, number, text.
+const NAMED: &[(&str, &str, u16, Option<&str>)] = &[
+    ("Backspace", "Backspace", 8, None),
+    ("Tab", "Tab", 9, None),
+    ("Enter", "Enter", 13, Some("\r")),
+    ("Pause", "Pause", 19, None),
+    ("CapsLock", "CapsLock", 20, None),
+    ("Escape", "Escape", 27, None),
+    ("Space", "Space", 32, Some(" ")),
+    ("PageUp", "PageUp", 33, None),
+    ("PageDown", "PageDown", 34, None),
+    ("End", "End", 35, None),
+    ("Home", "Home", 36, None),
+    ("ArrowLeft", "ArrowLeft", 37, None),
+    ("ArrowUp", "ArrowUp", 38, None),
+    ("ArrowRight", "ArrowRight", 39, None),
+    ("ArrowDown", "ArrowDown", 40, None),
+    ("PrintScreen", "PrintScreen", 44, None),
+    ("Insert", "Insert", 45, None),
+    ("Delete", "Delete", 46, None),
+    ("ContextMenu", "ContextMenu", 93, None),
+    ("NumLock", "NumLock", 144, None),
+    ("ScrollLock", "ScrollLock", 145, None),
+];
+
+/// The signs of a US keyboard: plain, with Shift, code, number.
+const SIGNS: &[(char, char, &str, u16)] = &[
+    ('`', '~', "Backquote", 192),
+    ('1', '!', "Digit1", 49),
+    ('2', '@', "Digit2", 50),
+    ('3', '#', "Digit3", 51),
+    ('4', '$', "Digit4", 52),
+    ('5', '%', "Digit5", 53),
+    ('6', '^', "Digit6", 54),
+    ('7', '&', "Digit7", 55),
+    ('8', '*', "Digit8", 56),
+    ('9', '(', "Digit9", 57),
+    ('0', ')', "Digit0", 48),
+    ('-', '_', "Minus", 189),
+    ('=', '+', "Equal", 187),
+    ('[', '{', "BracketLeft", 219),
+    (']', '}', "BracketRight", 221),
+    ('\\', '|', "Backslash", 220),
+    (';', ':', "Semicolon", 186),
+    ('\'', '"', "Quote", 222),
+    (',', '<', "Comma", 188),
+    ('.', '>', "Period", 190),
+    ('/', '?', "Slash", 191),
+];
+
+fn key(name: &str, shift: bool) -> Option<Key> {
+    if let Some((name, code, number, text)) = NAMED.iter().find(|named| named.0 == name) {
+        let key = if *name == "Space" { " " } else { name };
+        return Some(Key {
+            key: key.into(),
+            code: (*code).into(),
+            number: *number,
+            text: text.map(Into::into),
+        });
+    }
+    if let Some(number) = name
+        .strip_prefix('F')
+        .and_then(|number| number.parse::<u16>().ok())
+        .filter(|number| (1..=24).contains(number))
+    {
+        return Some(Key {
+            key: name.into(),
+            code: name.into(),
+            number: 111 + number,
+            text: None,
+        });
+    }
+    let mut letters = name.chars();
+    let letter = letters
+        .next()
+        .filter(|letter| letters.next().is_none() && !letter.is_control())?;
+    let (letter, code, number) = if letter.is_ascii_alphabetic() {
+        let upper = letter.to_ascii_uppercase();
+        (
+            if shift { upper } else { letter },
+            format!("Key{upper}"),
+            u16::from(upper as u8),
+        )
+    } else if letter == ' ' {
+        (letter, "Space".into(), 32)
+    } else if let Some((plain, shifted, code, number)) = SIGNS
+        .iter()
+        .find(|sign| sign.0 == letter || sign.1 == letter)
+    {
+        (
+            if shift && letter == *plain {
+                *shifted
+            } else {
+                letter
+            },
+            (*code).into(),
+            *number,
+        )
+    } else {
+        (letter, String::new(), 0)
+    };
+    Some(Key {
+        key: letter.into(),
+        code,
+        number,
+        text: Some(letter.into()),
+    })
+}
+
+/// What the editing keys do. A headless browser has no window system that would tell it.
+fn command(letter: &str, modifiers: u8) -> Option<&'static str> {
+    let shift = modifiers & Modifier::Shift.bit() != 0;
+    if modifiers & !Modifier::Shift.bit() != Modifier::Control.bit() {
+        return None;
+    }
+    match (letter.to_ascii_lowercase().as_str(), shift) {
+        ("a", false) => Some("selectAll"),
+        ("c", false) => Some("copy"),
+        ("v", false) => Some("paste"),
+        ("x", false) => Some("cut"),
+        ("y", false) | ("z", true) => Some("redo"),
+        ("z", false) => Some("undo"),
+        _ => None,
+    }
+}
+
+/// The parameters of the `Input.dispatchKeyEvent` calls for a chord such as `Control+A`, in order.
+pub(crate) fn events(keys: &str) -> Result<Vec<Value>, Error> {
+    let wrong = |why: &str| {
+        Error::invalid(format!(
+            "keys `{keys}`: {why}; expected such as `Enter`, `a`, `Control+A`, `Shift+Tab`"
+        ))
+    };
+    // The plus sign itself: `+`, `Control++`.
+    let (modifiers, name) = match keys.strip_suffix('+') {
+        Some("") => (None, "+"),
+        Some(rest) => (
+            Some(
+                rest.strip_suffix('+')
+                    .ok_or_else(|| wrong("no key after the last `+`"))?,
+            ),
+            "+",
+        ),
+        None => keys
+            .rsplit_once('+')
+            .map_or((None, keys), |(modifiers, name)| (Some(modifiers), name)),
+    };
+    let mut chord: Vec<Modifier> = Vec::new();
+    for name in modifiers.into_iter().flat_map(|names| names.split('+')) {
+        let modifier = Modifier::parse(name).ok_or_else(|| {
+            wrong(&format!(
+                "`{name}` is no modifier; known: Alt, Control, Meta, Shift"
+            ))
+        })?;
+        if chord.contains(&modifier) {
+            return Err(wrong("a modifier is there twice"));
+        }
+        chord.push(modifier);
+    }
+    let main = match Modifier::parse(name) {
+        Some(modifier) if !chord.contains(&modifier) => modifier.key(),
+        Some(_) => return Err(wrong("a modifier is there twice")),
+        None => key(name, chord.contains(&Modifier::Shift))
+            .ok_or_else(|| wrong(&format!("`{name}` is no key")))?,
+    };
+
+    let mut events = Vec::new();
+    let mut held = 0;
+    for modifier in &chord {
+        held |= modifier.bit();
+        events.push(event("rawKeyDown", &modifier.key(), held));
+    }
+    events.push(down(&main, held));
+    events.push(event("keyUp", &main, held));
+    for modifier in chord.iter().rev() {
+        held &= !modifier.bit();
+        events.push(event("keyUp", &modifier.key(), held));
+    }
+    Ok(events)
+}
+
+fn down(key: &Key, held: u8) -> Value {
+    // With Control, Alt or Meta a key types nothing.
+    let text = key
+        .text
+        .as_ref()
+        .filter(|_| held & !Modifier::Shift.bit() == 0);
+    let mut down = event(
+        if text.is_some() {
+            "keyDown"
+        } else {
+            "rawKeyDown"
+        },
+        key,
+        held,
+    );
+    if let Some(text) = text {
+        down["text"] = text.as_str().into();
+        down["unmodifiedText"] = text.as_str().into();
+    }
+    if let Some(command) = command(&key.key, held) {
+        down["commands"] = json!([command]);
+    }
+    down
+}
+
+fn event(kind: &str, key: &Key, modifiers: u8) -> Value {
+    json!({
+        "type": kind, "key": key.key, "code": key.code, "modifiers": modifiers,
+        "windowsVirtualKeyCode": key.number, "nativeVirtualKeyCode": key.number,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(keys: &str) -> Vec<String> {
+        let part = |event: &Value, name: &str| event[name].as_str().unwrap_or_default().to_owned();
+        let events = events(keys).unwrap();
+        events
+            .iter()
+            .map(|event| {
+                format!(
+                    "{} {} {} {}",
+                    part(event, "type"),
+                    part(event, "key"),
+                    part(event, "code"),
+                    event["modifiers"]
+                )
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_chord_presses_and_releases_in_order() {
+        assert_eq!(
+            told("Control+A"),
+            [
+                "rawKeyDown Control ControlLeft 2",
+                "rawKeyDown A KeyA 2",
+                "keyUp A KeyA 2",
+                "keyUp Control ControlLeft 0"
+            ]
+        );
+        assert_eq!(
+            events("Control+a").unwrap()[1]["commands"],
+            json!(["selectAll"])
+        );
+        assert_eq!(
+            events("Control+Shift+z").unwrap()[2]["commands"],
+            json!(["redo"])
+        );
+        assert_eq!(told("Shift+Tab")[1], "rawKeyDown Tab Tab 8");
+        assert_eq!(told("Control++")[1], "rawKeyDown + Equal 2");
+    }
+
+    #[test]
+    fn characters_type_themselves() {
+        for (keys, text, code) in [
+            ("a", "a", "KeyA"),
+            ("Shift+a", "A", "KeyA"),
+            ("A", "A", "KeyA"),
+            ("7", "7", "Digit7"),
+            ("?", "?", "Slash"),
+            ("+", "+", "Equal"),
+            ("é", "é", ""),
+            ("Enter", "\r", "Enter"),
+            ("Space", " ", "Space"),
+        ] {
+            let events = events(keys).unwrap();
+            let down = events
+                .iter()
+                .find(|event| event["type"] == "keyDown")
+                .unwrap();
+            assert_eq!(
+                (
+                    down["text"].as_str().unwrap(),
+                    down["code"].as_str().unwrap()
+                ),
+                (text, code),
+                "{keys}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_key_is_refused() {
+        for keys in [
+            "",
+            "Foo",
+            "ab",
+            "Ctrl+A",
+            "Control+",
+            "Control+Control+A",
+            "F25",
+            "Shift+Shift",
+        ] {
+            assert_eq!(
+                events(keys).unwrap_err().code,
+                crate::Code::Invalid,
+                "{keys}"
+            );
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Loading a document, and waiting for the navigation that an action causes.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::json;
+use url::Url;
+
+use super::Page;
+use crate::call::{Call, Deadline};
+use crate::error::{Code, Error};
+use crate::fence::dial::Refusal;
+use crate::fence::policy::Destination;
+use crate::options::Navigation;
+use crate::tab::Document;
+
+/// How long an action waits for the navigation it has caused: the action itself is done, and what comes
+/// after it waits by itself.
+const SETTLE: Duration = Duration::from_secs(5);
+
+#[derive(Deserialize)]
+struct Navigated {
+    #[serde(rename = "loaderId")]
+    loader: Option<String>,
+    #[serde(rename = "errorText")]
+    error: Option<String>,
+    #[serde(rename = "isDownload", default)]
+    is_download: bool,
+}
+
+impl Page {
+    /// Loads `url` and waits for the load event of its document, or of the one it leads to at once.
+    ///
+    /// A URL that differs from the present one in the fragment only loads nothing and answers with status 0. The document's
+    /// status is no error, whatever it is.
+    ///
+    /// # Errors
+    /// - [`Code::Invalid`]: not a URL, or neither `http`, `https` nor `about:blank`.
+    /// - [`Code::Denied`]: the policy does not allow the origin, or one it redirected to; `details.grant`.
+    /// - [`Code::Unavailable`]: no answer, or a download instead of a document.
+    /// - [`Code::Timeout`]: with the document there but not all it asks for, `details.url` is set; the page can be used.
+    pub async fn goto(&self, url: &str, call: &Call) -> Result<Navigation, Error> {
+        let deadline = call.start();
+        let url = self.acceptable(url)?;
+        let _hands = deadline
+            .run("another action on the page", self.inner.hands.lock())
+            .await?;
+        let tab = &self.inner.tab;
+        let mark = self.inner.fence.dialer().refusals();
+        let mut abort = Abort {
+            page: self,
+            armed: true,
+        };
+        let waiting_for = format!("{url} to answer");
+        let answer = tab.send("Page.navigate", &json!({"url": url.as_str()}));
+        let navigated: Navigated = match tab.answer(answer, &waiting_for, &deadline).await? {
+            Ok(navigated) => navigated,
+            Err(failure) => return Err(Error::invalid(format!("{url}: {failure}"))),
+        };
+        abort.armed = false;
+        if navigated.is_download {
+            return Err(Error::unavailable(format!(
+                "{url} is a download, not a document; downloads are refused"
+            )));
+        }
+        let Some(loader) = navigated.loader else {
+            return match navigated.error {
+                Some(error) => Err(self.failed(&url, None, &error, mark)),
+                None => Ok(Navigation {
+                    url: tab.state.borrow().url.clone(),
+                    status: 0,
+                }),
+            };
+        };
+        if let Some(error) = navigated.error {
+            let document = tab.state.borrow().document(&loader).cloned();
+            return Err(self.failed(&url, document, &error, mark));
+        }
+        self.loaded(&url, &loader, mark, &deadline).await
+    }
+
+    /// Waits until the document of `loader` has become the page's, and whatever is the page's document then has loaded.
+    async fn loaded(
+        &self,
+        url: &Url,
+        loader: &str,
+        mark: u64,
+        deadline: &Deadline,
+    ) -> Result<Navigation, Error> {
+        let tab = &self.inner.tab;
+        let waited = tab
+            .wait("the load event", deadline, |state| {
+                let own = state.document(loader)?;
+                if let Some(error) = &own.failed
+                    && !own.committed
+                {
+                    return Some(Err((own.clone(), error.clone())));
+                }
+                // A page that leads on at once may replace its own document.
+                let current = state.current().filter(|_| own.committed)?;
+                current
+                    .loaded
+                    .then(|| Ok((current.clone(), state.url.clone())))
+            })
+            .await;
+        let (document, url) = match waited {
+            Ok(Ok(found)) => found,
+            Ok(Err((document, error))) => {
+                return Err(self.failed(url, Some(document), &error, mark));
+            }
+            Err(error) if error.code == Code::Timeout => {
+                return Err(self.partly(url, loader, deadline));
+            }
+            Err(error) => return Err(error),
+        };
+        // What the fence answers looks like a document too.
+        if matches!(document.status, 403 | 502)
+            && let Some(error) = self.refused(&document.url, mark)
+        {
+            return Err(error);
+        }
+        Ok(Navigation {
+            url,
+            status: document.status,
+        })
+    }
+
+    /// Everything that can be said about a URL before Chromium hears of it.
+    fn acceptable(&self, text: &str) -> Result<Url, Error> {
+        let url = Url::parse(text)
+            .map_err(|error| Error::invalid(format!("`{text}` is not a URL: {error}")))?;
+        let Some(destination) =
+            Destination::of(&url).filter(|_| matches!(url.scheme(), "http" | "https"))
+        else {
+            return if url.scheme() == "about" && url.path() == "blank" {
+                Ok(url)
+            } else {
+                Err(Error::invalid(format!(
+                    "`{text}`: only http, https and about:blank can be opened"
+                )))
+            };
+        };
+        let dialer = self.inner.fence.dialer();
+        match dialer.judge(&destination) {
+            Ok(_) => Ok(url),
+            Err(refusal) => {
+                dialer.note(&destination, Some(url.as_str()), refusal.clone());
+                Err(explain(&destination, &refusal))
+            }
+        }
+    }
+
+    /// The fence's reason, if it refused the origin of `url` after `mark`.
+    fn refused(&self, url: &str, mark: u64) -> Option<Error> {
+        let destination = Destination::of(&Url::parse(url).ok()?)?;
+        // A tunnel is remembered without its scheme.
+        let tunnel = Destination {
+            scheme: None,
+            ..destination.clone()
+        };
+        let dialer = self.inner.fence.dialer();
+        let refusal = [&destination, &tunnel]
+            .into_iter()
+            .find_map(|tried| dialer.refusal_since(mark, &tried.origin()))?;
+        Some(explain(&destination, &refusal))
+    }
+
+    fn failed(&self, url: &Url, document: Option<Document>, error: &str, mark: u64) -> Error {
+        let last = document
+            .map(|document| document.url)
+            .filter(|last| !last.is_empty())
+            .unwrap_or_else(|| url.to_string());
+        self.refused(&last, mark).unwrap_or_else(|| {
+            if error == "net::ERR_ABORTED" {
+                return Error::unavailable(format!("{last} led to no document: the navigation was aborted, or the answer is a download or empty"));
+            }
+            Error::unavailable(format!("{last} can't be loaded: {error}"))
+        })
+    }
+
+    fn partly(&self, url: &Url, loader: &str, deadline: &Deadline) -> Error {
+        let state = self.inner.tab.state.borrow();
+        let timeout = deadline.timeout();
+        match state.document(loader).filter(|document| document.committed) {
+            Some(document) => {
+                let status = state
+                    .current()
+                    .map_or(document.status, |document| document.status);
+                Error::new(
+                    Code::Timeout,
+                    format!(
+                        "{} is there, but not all that it asks for was loaded within {timeout}",
+                        state.url
+                    ),
+                )
+                .with(json!({"url": state.url, "status": status}))
+            }
+            None => Error::new(
+                Code::Timeout,
+                format!("{url} did not become a document within {timeout}"),
+            ),
+        }
+    }
+
+    /// Waits for the navigation that began after `navigations`, if one did: until there is a new document, or none will come.
+    /// Never an error: the action before it is done.
+    pub(super) async fn settle(&self, navigations: u64, deadline: &Deadline) {
+        let deadline = deadline.at_most(SETTLE);
+        let settled = self.inner.tab.wait("the navigation", &deadline, |state| {
+            (state.navigations == navigations || !state.navigating).then_some(())
+        });
+        let _ = settled.await;
+    }
+}
+
+fn explain(destination: &Destination, refusal: &Refusal) -> Error {
+    match refusal {
+        Refusal::Blocked(reason) => {
+            let grant = destination.grant();
+            Error::new(
+                Code::Denied,
+                format!("{destination} is blocked: {reason}. The missing grant: {grant}"),
+            )
+            .with(json!({"grant": grant}))
+        }
+        Refusal::Unreachable(reason) => {
+            Error::unavailable(format!("{destination} can't be reached: {reason}"))
+        }
+    }
+}
+
+/// Stops a navigation whose caller has given up: the next one must not wait behind it.
+struct Abort<'a> {
+    page: &'a Page,
+    armed: bool,
+}
+
+impl Drop for Abort<'_> {
+    fn drop(&mut self) {
+        if self.armed {
+            self.page.inner.tab.post("Page.stopLoading", &json!({}));
+        }
+    }
+}

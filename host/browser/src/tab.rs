@@ -1,0 +1,284 @@
+//! One page target of Chromium: what is known about it, and calls to its session.
+//!
+//! Events change [`TabState`]; whoever waits looks at the state, never at the events themselves. So nothing
+//! is missed between a call and its wait, and nothing has to be remembered by who was not there.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tokio::sync::{mpsc, watch};
+
+use crate::call::Deadline;
+use crate::cdp::{Connection, Failure};
+use crate::error::Error;
+use crate::event::Event;
+use crate::options::PageOptions;
+
+/// Documents remembered a page. A `goto` looks for its own among the last ones.
+const DOCUMENTS: usize = 8;
+
+/// One attempt to load a document into the main frame; CDP calls it a loader.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Document {
+    pub(crate) loader: String,
+    pub(crate) url: String,
+    /// 0 until, or unless, there is an HTTP answer.
+    pub(crate) status: u16,
+    /// It has become the page's document.
+    pub(crate) committed: bool,
+    /// Its load event has been fired.
+    pub(crate) loaded: bool,
+    /// Chromium's text, such as `net::ERR_ABORTED`.
+    pub(crate) failed: Option<String>,
+}
+
+/// What the events have told.
+#[derive(Debug, Default)]
+pub(crate) struct TabState {
+    /// Why the page can't be used any more.
+    pub(crate) gone: Option<String>,
+    pub(crate) main_frame: String,
+    /// The address of the committed document, with the fragment.
+    pub(crate) url: String,
+    /// The loader of the committed document.
+    pub(crate) loader: String,
+    documents: VecDeque<Document>,
+    /// A navigation of the main frame has begun and not yet ended in a document, a failure or a download.
+    pub(crate) navigating: bool,
+    /// Navigations begun; tells whether an action caused one.
+    pub(crate) navigations: u64,
+    pub(crate) dialogs: u32,
+}
+
+impl TabState {
+    pub(crate) fn document(&self, loader: &str) -> Option<&Document> {
+        self.documents
+            .iter()
+            .find(|document| document.loader == loader)
+    }
+
+    /// The committed document.
+    pub(crate) fn current(&self) -> Option<&Document> {
+        self.document(&self.loader)
+    }
+
+    /// The entry of a loader, made where it is new. Loaders are never used twice.
+    pub(crate) fn document_mut(&mut self, loader: &str) -> &mut Document {
+        let position = self
+            .documents
+            .iter()
+            .position(|document| document.loader == loader);
+        let position = position.unwrap_or_else(|| {
+            if self.documents.len() == DOCUMENTS {
+                // Never the committed one: its status may still be asked for.
+                let oldest = self
+                    .documents
+                    .iter()
+                    .position(|document| document.loader != self.loader);
+                self.documents.remove(oldest.unwrap_or_default());
+            }
+            self.documents.push_back(Document {
+                loader: loader.to_owned(),
+                ..Document::default()
+            });
+            self.documents.len() - 1
+        });
+        &mut self.documents[position]
+    }
+
+    pub(crate) fn navigation_begins(&mut self) {
+        self.navigating = true;
+        self.navigations += 1;
+    }
+}
+
+/// Who a tab belongs to: the page a caller opened, or, for a popup, the one it came from.
+#[derive(Clone)]
+pub(crate) struct Owner {
+    pub(crate) page: u32,
+    pub(crate) popup: bool,
+    pub(crate) options: Arc<PageOptions>,
+    pub(crate) events: mpsc::UnboundedSender<Event>,
+}
+
+/// Chromium's names for a tab.
+pub(crate) struct Identity {
+    pub(crate) target: String,
+    pub(crate) session: String,
+    /// The browser context.
+    pub(crate) context: String,
+}
+
+/// An attached page target.
+pub(crate) struct Tab {
+    pub(crate) target: String,
+    pub(crate) session: String,
+    pub(crate) context: String,
+    pub(crate) state: watch::Sender<TabState>,
+    connection: Arc<Connection>,
+    owner: Mutex<Option<Owner>>,
+}
+
+impl Tab {
+    pub(crate) fn new(
+        connection: Arc<Connection>,
+        identity: Identity,
+        owner: Option<Owner>,
+    ) -> Tab {
+        let Identity {
+            target,
+            session,
+            context,
+        } = identity;
+        // Chromium names the main frame like the target.
+        let state = TabState {
+            main_frame: target.clone(),
+            ..TabState::default()
+        };
+        Tab {
+            target,
+            session,
+            context,
+            state: watch::Sender::new(state),
+            connection,
+            owner: Mutex::new(owner),
+        }
+    }
+
+    pub(crate) fn owner(&self) -> Option<Owner> {
+        self.owner
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    pub(crate) fn set_owner(&self, owner: Owner) {
+        *self.owner.lock().unwrap_or_else(PoisonError::into_inner) = Some(owner);
+    }
+
+    /// From here on nobody hears of this tab: it is closed on purpose.
+    pub(crate) fn disown(&self) {
+        *self.owner.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    pub(crate) fn update(&self, change: impl FnOnce(&mut TabState)) {
+        self.state.send_modify(change);
+    }
+
+    /// Marks the page as gone and reports it; only the first reason counts.
+    pub(crate) fn lose(&self, reason: &str) {
+        let first = self.state.send_if_modified(|state| {
+            let first = state.gone.is_none();
+            if first {
+                state.gone = Some(reason.to_owned());
+            }
+            first
+        });
+        if first && let Some(owner) = self.owner().filter(|owner| !owner.popup) {
+            let _ = owner.events.send(Event::PageLost {
+                page: owner.page,
+                reason: reason.to_owned(),
+            });
+        }
+    }
+
+    pub(crate) fn gone(&self) -> Option<Error> {
+        self.state.borrow().gone.as_ref().map(Error::page_lost)
+    }
+
+    /// Writes a call without waiting; see [`Connection::send`] about the order.
+    pub(crate) fn send(
+        &self,
+        method: &'static str,
+        params: &Value,
+    ) -> crate::cdp::connection::Answer {
+        self.connection.send(Some(&self.session), method, params)
+    }
+
+    pub(crate) fn post(&self, method: &'static str, params: &Value) {
+        self.connection.post(Some(&self.session), method, params);
+    }
+
+    /// Writes a call to the browser itself.
+    pub(crate) fn post_to_browser(&self, method: &'static str, params: &Value) {
+        self.connection.post(None, method, params);
+    }
+
+    /// Awaits an answer, the end of the page, the deadline or the cancellation, whatever comes first.
+    pub(crate) async fn answer<T: DeserializeOwned>(
+        &self,
+        answer: crate::cdp::connection::Answer,
+        waiting_for: &str,
+        deadline: &Deadline,
+    ) -> Result<Result<T, Failure>, Error> {
+        let work = async {
+            tokio::select! {
+                biased;
+                answer = answer.wait() => Ok(answer),
+                error = self.until_gone() => Err(error),
+            }
+        };
+        match deadline.run(waiting_for, work).await?? {
+            // The reason comes a moment later, from the process.
+            Err(Failure::Closed) => Err(deadline.run(waiting_for, self.until_gone()).await?),
+            Err(Failure::Protocol { message, .. })
+                if message.contains("Session with given id not found") =>
+            {
+                Err(self
+                    .gone()
+                    .unwrap_or_else(|| Error::page_lost("it was closed")))
+            }
+            other => Ok(other),
+        }
+    }
+
+    /// A call that has no reason to fail but the page's end.
+    pub(crate) async fn call<T: DeserializeOwned>(
+        &self,
+        method: &'static str,
+        params: &Value,
+        waiting_for: &str,
+        deadline: &Deadline,
+    ) -> Result<T, Error> {
+        let answer = self.send(method, params);
+        self.answer(answer, waiting_for, deadline)
+            .await?
+            .map_err(|failure| Error::unavailable(failure.to_string()))
+    }
+
+    /// Waits until `ready` finds in the state what it looks for.
+    pub(crate) async fn wait<T>(
+        &self,
+        waiting_for: &str,
+        deadline: &Deadline,
+        mut ready: impl FnMut(&TabState) -> Option<T>,
+    ) -> Result<T, Error> {
+        let mut state = self.state.subscribe();
+        let work = async {
+            loop {
+                {
+                    let state = state.borrow_and_update();
+                    if let Some(found) = ready(&state) {
+                        return Ok(found);
+                    }
+                    if let Some(reason) = &state.gone {
+                        return Err(Error::page_lost(reason));
+                    }
+                }
+                // The sender lives in `self`.
+                let _ = state.changed().await;
+            }
+        };
+        deadline.run(waiting_for, work).await?
+    }
+
+    async fn until_gone(&self) -> Error {
+        let mut state = self.state.subscribe();
+        match state.wait_for(|state| state.gone.is_some()).await {
+            Ok(state) => Error::page_lost(state.gone.as_deref().unwrap_or_default()),
+            Err(_) => Error::page_lost("it was closed"),
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Clicks, fields, keys.
+
+use std::time::{Duration, Instant};
+
+use windlass_browser::Code;
+
+use crate::{World, assert_code, call, within};
+
+const COUNTER: &str = "<button id=b onclick=\"n.textContent=+n.textContent+1;t.textContent=event.isTrusted\">Count</button><p id=n>0</p><p id=t></p>";
+
+#[tokio::test]
+async fn a_click_is_one_trusted_click() {
+    let (_world, page) = World::showing(COUNTER).await;
+    page.click("#b", &call()).await.unwrap();
+    page.click("role=button[name=\"count\"]", &call())
+        .await
+        .unwrap();
+    assert_eq!(page.text("#n", &call()).await.unwrap(), "2");
+    assert_eq!(page.text("#t", &call()).await.unwrap(), "true");
+}
+
+#[tokio::test]
+async fn a_click_waits_for_a_moving_button() {
+    let (_world, page) = World::showing(&format!(
+        "{COUNTER}<style>#b{{position:absolute;animation:m .4s linear forwards}}@keyframes m{{to{{left:300px}}}}</style>\
+         <script>b.addEventListener('click',()=>n.textContent=Math.round(b.getBoundingClientRect().left))</script>"
+    ))
+    .await;
+    page.click("#b", &call()).await.unwrap();
+    assert_eq!(page.text("#n", &call()).await.unwrap(), "300");
+}
+
+#[tokio::test]
+async fn a_click_waits_for_a_late_disabled_and_hidden_button() {
+    let (_world, page) = World::showing(
+        "<p id=n>0</p><script>setTimeout(()=>{document.body.insertAdjacentHTML('beforeend','<button id=b disabled hidden onclick=\"n.textContent=1\">B</button>');\
+         setTimeout(()=>{b.disabled=false;setTimeout(()=>b.hidden=false,60)},60)},60)</script>",
+    )
+    .await;
+    page.click("#b", &call()).await.unwrap();
+    assert_eq!(page.text("#n", &call()).await.unwrap(), "1");
+}
+
+#[tokio::test]
+async fn a_covered_button_is_named_with_its_cover() {
+    let (_world, page) = World::showing(&format!(
+        "{COUNTER}<div id=cover style='position:fixed;inset:0'>Cookies!</div>"
+    ))
+    .await;
+    let begin = Instant::now();
+    let error = assert_code(page.click("#b", &within(300)).await, Code::Covered);
+    assert!(begin.elapsed() < Duration::from_millis(1500));
+    assert_eq!(
+        error.message,
+        "`#b` can't be clicked: <div#cover> \"Cookies!\" covers it (waited 300 ms)"
+    );
+    assert_eq!(page.text("#n", &call()).await.unwrap(), "0");
+}
+
+#[tokio::test]
+async fn a_cover_that_appears_on_hover_gets_no_click() {
+    let (_world, page) = World::showing(&format!(
+        "{COUNTER}<p id=stray>no</p><script>b.onmouseenter=()=>document.body.insertAdjacentHTML('beforeend',\
+         '<div id=cover style=\"position:fixed;inset:0\">Late</div>');addEventListener('mousedown',e=>{{if(e.target.id=='cover')stray.textContent='yes'}});\
+         addEventListener('click',()=>stray.textContent='yes')</script>"
+    ))
+    .await;
+    let error = assert_code(page.click("#b", &within(400)).await, Code::Covered);
+    assert!(error.message.contains("<div#cover>"), "{error}");
+    assert_eq!(page.text("#n", &call()).await.unwrap(), "0");
+    assert_eq!(page.text("#stray", &call()).await.unwrap(), "no");
+}
+
+#[tokio::test]
+async fn failures_say_what_was_seen() {
+    let (_world, page) = World::showing(
+        "<button>Buy 1</button><button>Buy 2</button><button id=h style='display:none'>H</button><button id=d disabled>D</button>\
+         <input id=r readonly><canvas id=c></canvas>",
+    )
+    .await;
+    let error = assert_code(
+        page.click("role=button[name=\"Buy\"]", &call()).await,
+        Code::Ambiguous,
+    );
+    assert_eq!(
+        error.message,
+        "`role=button[name=\"Buy\"]` matches 2 elements, and one is needed: <button> \"Buy 1\", <button> \"Buy 2\""
+    );
+    assert_eq!(error.details.unwrap()["matched"], 2);
+    assert_code(page.click("#none", &within(100)).await, Code::NotFound);
+    let error = assert_code(page.click("#h", &within(100)).await, Code::Timeout);
+    assert!(error.message.ends_with("but it is not visible"), "{error}");
+    let error = assert_code(page.click("#d", &within(100)).await, Code::Timeout);
+    assert!(error.message.ends_with("but it is disabled"), "{error}");
+    let error = assert_code(page.fill("#r", "x", &within(100)).await, Code::Timeout);
+    assert!(error.message.ends_with("but it is read-only"), "{error}");
+    assert_code(page.fill("#c", "x", &call()).await, Code::Invalid);
+    assert_code(page.click("a[", &call()).await, Code::Invalid);
+    assert_code(page.click("text=Buy", &call()).await, Code::Invalid);
+    assert_code(page.press("Ctrl+A", &call()).await, Code::Invalid);
+}
+
+#[tokio::test]
+async fn locators_reach_into_open_shadow_roots() {
+    let (_world, page) = World::showing(
+        "<div id=host></div><script>host.attachShadow({mode:'open'}).innerHTML='<p><button onclick=\"this.textContent=1\">In shadow</button></p>'</script>",
+    )
+    .await;
+    page.click("#host >> role=button[name=\"in shadow\"]", &call())
+        .await
+        .unwrap();
+    assert_eq!(
+        page.text("#host >> css=p button", &call()).await.unwrap(),
+        "1"
+    );
+}
+
+#[tokio::test]
+async fn a_label_and_a_scrolled_button_can_be_clicked() {
+    let (_world, page) = World::showing(
+        "<label id=l>Agree <input id=a type=checkbox onchange=\"n.textContent=this.checked\"></label><p id=n></p>\
+         <div style='height:3000px'></div><button id=far onclick=\"n.textContent='far'\">Far</button>",
+    )
+    .await;
+    page.click("role=checkbox[name=\"Agree\"]", &call())
+        .await
+        .unwrap();
+    assert_eq!(page.text("#n", &call()).await.unwrap(), "true");
+    page.click("#l", &call()).await.unwrap();
+    assert_eq!(page.text("#n", &call()).await.unwrap(), "false");
+    page.click("#far", &call()).await.unwrap();
+    assert_eq!(page.text("#n", &call()).await.unwrap(), "far");
+}
+
+#[tokio::test]
+async fn fields_of_every_kind_are_filled_in() {
+    let (_world, page) = World::showing(
+        "<input id=t value=old><textarea id=a>old</textarea><div id=e contenteditable>old</div><input id=d type=date><input id=n type=number>\
+         <input id=c type=color><input id=p type=password><select id=s><option value=x>Small<option value=y>Large</select><input id=box type=checkbox><p id=log></p>\
+         <script>for (const k of ['beforeinput','input','change']) addEventListener(k,e=>log.textContent+=`${e.target.id}:${k}:${e.isTrusted} `)</script>",
+    )
+    .await;
+    for (locator, text) in [
+        ("#t", "Žluťoučký 🐎"),
+        ("#a", "one\ntwo"),
+        ("#e", "rich"),
+        ("#d", "2026-11-29"),
+        ("#n", "4.5"),
+        ("#c", "#00ff00"),
+    ] {
+        page.fill(locator, text, &call()).await.unwrap();
+        assert_eq!(
+            page.text(locator, &call()).await.unwrap(),
+            text,
+            "{locator}"
+        );
+    }
+    let log = page.text("#log", &call()).await.unwrap();
+    assert!(log.contains("t:beforeinput:true t:input:true"), "{log}");
+    assert!(log.contains("d:input:false d:change:false"), "{log}");
+    page.fill("#t", "", &call()).await.unwrap();
+    assert_eq!(page.text("#t", &call()).await.unwrap(), "");
+    page.fill("#s", "Large", &call()).await.unwrap();
+    assert_eq!(page.text("#s", &call()).await.unwrap(), "Large");
+    page.fill("#p", "secret", &call()).await.unwrap();
+    assert_eq!(page.text("#p", &call()).await.unwrap(), "••••••");
+    assert_code(page.fill("#d", "tomorrow", &call()).await, Code::Invalid);
+    assert_code(page.fill("#n", "many", &call()).await, Code::Invalid);
+    assert_code(page.fill("#box", "x", &call()).await, Code::Invalid);
+}
+
+#[tokio::test]
+async fn keys_edit_move_and_submit() {
+    let (world, page) =
+        World::showing("<form action=/done><input id=a name=q value=old><input id=b></form>").await;
+    world.site.page("/done", "<h1>Done</h1>");
+    page.click("#a", &call()).await.unwrap();
+    page.press("Control+A", &call()).await.unwrap();
+    for key in ["H", "i", "é", "!"] {
+        page.press(key, &call()).await.unwrap();
+    }
+    assert_eq!(page.text("#a", &call()).await.unwrap(), "Hié!");
+    page.press("Tab", &call()).await.unwrap();
+    page.press("x", &call()).await.unwrap();
+    assert_eq!(page.text("#b", &call()).await.unwrap(), "x");
+    page.press("Shift+Tab", &call()).await.unwrap();
+    page.press("Enter", &call()).await.unwrap();
+    assert_eq!(
+        page.url(&call()).await.unwrap(),
+        world.site.url("/done?q=Hi%C3%A9%21")
+    );
+}
+
+#[tokio::test]
+async fn a_cancelled_click_does_not_happen_later() {
+    let (_world, page) = World::showing(&format!("{COUNTER}<script>b.disabled=true</script><button id=on onclick=\"b.disabled=false\">On</button>")).await;
+    let waiting = call();
+    let cancel = waiting.cancel.clone();
+    let (clicked, ()) = tokio::join!(page.click("#b", &waiting), async {
+        // The other click waits for its turn; cancelling is what gives it.
+        cancel.cancel();
+    });
+    assert_code(clicked, Code::Cancelled);
+    page.click("#on", &call()).await.unwrap();
+    assert_eq!(page.text("#n", &call()).await.unwrap(), "0");
+}

@@ -1,0 +1,378 @@
+//! The fence: what pages reach, and what they do not.
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use windlass_browser::{Code, Event, PageOptions, Verdict};
+
+use crate::site::{Answer, Site};
+use crate::{Grants, World, assert_code, call};
+
+/// Every way out that a page has; the sentinel is fetched when all have come to an end.
+fn escapes(evil: u16) -> String {
+    let e = format!("http://127.0.0.1:{evil}");
+    format!(
+        "<link rel=stylesheet href={e}/s.css><link rel=prefetch href={e}/prefetch><link rel=preload as=image href={e}/preload.png>\
+         <link rel=dns-prefetch href={e}><link rel=preconnect href={e}>\
+         <script type=speculationrules>{{\"prefetch\":[{{\"source\":\"list\",\"urls\":[\"{e}/spec\"]}}],\"prerender\":[{{\"source\":\"list\",\"urls\":[\"{e}/prer\"]}}]}}</script>\
+         <a id=ping href='/ok' ping='{e}/ping' target=_blank>p</a><a id=blank href='{e}/blank' target=_blank>b</a><form id=f method=post target=_blank action='{e}/form'></form>\
+         <video src='{e}/video'></video><object data='{e}/object'></object>\
+         <script>
+         const ends = [];
+         const until = (target, ...kinds) => ends.push(new Promise(end => kinds.forEach(kind => target.addEventListener(kind, end))));
+         const element = (tag, attributes) => {{ const made = Object.assign(document.createElement(tag), attributes); until(made, 'load', 'error'); document.body.append(made) }};
+         onload = async () => {{
+           element('img', {{src: '{e}/i.png'}});
+           element('img', {{src: '/redirect-image'}});
+           element('script', {{src: '{e}/s.js'}});
+           element('iframe', {{src: '{e}/iframe'}});
+           element('iframe', {{src: '/redirect-image'}});
+           ends.push(fetch('{e}/fetch', {{mode: 'no-cors'}}).catch(() => 0), fetch('/redirect-image', {{mode: 'no-cors'}}).catch(() => 0));
+           ends.push(fetch('http://2130706433:{evil}/decimal', {{mode: 'no-cors'}}).catch(() => 0), fetch('http://[::ffff:127.0.0.1]:{evil}/mapped', {{mode: 'no-cors'}}).catch(() => 0));
+           ends.push(fetch('http://localhost:{evil}/name', {{mode: 'no-cors'}}).catch(() => 0), fetch('http://0.0.0.0:{evil}/zero', {{mode: 'no-cors'}}).catch(() => 0));
+           navigator.sendBeacon('{e}/beacon', 'x');
+           fetch('{e}/keepalive', {{keepalive: true, mode: 'no-cors'}}).catch(() => 0);
+           until(new WebSocket('ws://127.0.0.1:{evil}/ws'), 'close');
+           until(new EventSource('{e}/sse'), 'error');
+           const blob = URL.createObjectURL(new Blob([`fetch('{e}/worker',{{mode:'no-cors'}}).catch(()=>0).then(()=>postMessage(1))`]));
+           until(new Worker(blob), 'message', 'error');
+           const shared = new SharedWorker('/shared.js'); until(shared.port, 'message'); shared.port.start();
+           const service = navigator.serviceWorker.register('/service.js').catch(() => 0);
+           ends.push(service);
+           open('{e}/popup'); open('{e}/noopener', '_blank', 'noopener'); open('about:blank').document.write(`<img src='{e}/popup.png'>`);
+           ping.click(); blank.click(); f.submit();
+           const rtc = new RTCPeerConnection({{iceServers: [{{urls: 'stun:127.0.0.1:{evil}'}}]}}); rtc.createDataChannel('x');
+           rtc.setLocalDescription(await rtc.createOffer());
+           ends.push(new Promise(end => rtc.onicegatheringstatechange = () => rtc.iceGatheringState == 'complete' && end()));
+           await Promise.all(ends); fetch('/sentinel');
+         }};
+         </script>"
+    )
+}
+
+#[tokio::test]
+async fn nothing_a_page_does_reaches_an_origin_that_is_not_granted() {
+    let mut world = World::new().await;
+    let evil = Site::start().await;
+    // The same number for STUN.
+    let udp = tokio::net::UdpSocket::bind(("127.0.0.1", evil.port))
+        .await
+        .unwrap();
+    world
+        .site
+        .answer("/redirect-image", Answer::Redirect(evil.url("/redirected")));
+    world.site.answer(
+        "/shared.js",
+        Answer::Script(format!("onconnect=e=>fetch('{}',{{mode:'no-cors'}}).catch(()=>0).then(()=>e.ports[0].postMessage(1))", evil.url("/shared"))),
+    );
+    world.site.answer(
+        "/service.js",
+        Answer::Script(format!(
+            "oninstall=e=>e.waitUntil(fetch('{}',{{mode:'no-cors'}}).catch(()=>0))",
+            evil.url("/service")
+        )),
+    );
+    let page = world.open(1).await;
+    page.goto(&world.site.page("/", &escapes(evil.port)), &call())
+        .await
+        .unwrap();
+    world.site.seen("GET /sentinel").await;
+    assert_eq!(evil.requests(), Vec::<String>::new());
+    let mut datagram = [0; 64];
+    assert!(udp.try_recv(&mut datagram).is_err());
+    let Event::Blocked { grant, reason, .. } = world.event().await else {
+        panic!("the block is reported")
+    };
+    assert_eq!(grant, format!("browser {}", evil.origin()));
+    assert_eq!(reason, "not granted");
+}
+
+#[tokio::test]
+async fn a_blocked_origin_is_reported_once() {
+    let mut world = World::new().await;
+    let evil = Site::start().await;
+    let url = evil.url("/x?secret=1");
+    let page = world.open(1).await;
+    page.goto(
+        &world.site.page(
+            "/",
+            &format!("<img src='{url}'><img src='{}'>", evil.url("/y")),
+        ),
+        &call(),
+    )
+    .await
+    .unwrap();
+    let Event::Blocked { origin, grant, .. } = world.event().await else {
+        panic!()
+    };
+    assert_eq!(
+        (origin.as_str(), grant),
+        (evil.origin().as_str(), format!("browser {}", evil.origin()))
+    );
+    let error = assert_code(page.goto(&url, &call()).await, Code::Denied);
+    assert_eq!(
+        error.details.unwrap()["grant"],
+        format!("browser {}", evil.origin())
+    );
+    // The page was not left for it.
+    assert_eq!(page.url(&call()).await.unwrap(), world.site.url("/"));
+    let error = assert_code(
+        page.goto("https://shop.example/", &call()).await,
+        Code::Denied,
+    );
+    assert_eq!(
+        error.message,
+        "https://shop.example is blocked: not granted. The missing grant: browser https://shop.example"
+    );
+    let next = world.event().await;
+    assert!(
+        matches!(next, Event::Blocked { ref origin, .. } if origin == "https://shop.example"),
+        "{next:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_redirect_to_a_forbidden_origin_is_denied() {
+    let world = World::new().await;
+    let evil = Site::start().await;
+    let page = world.open(1).await;
+    let from = world
+        .site
+        .answer("/from", Answer::Redirect(evil.url("/landing")));
+    let error = assert_code(page.goto(&from, &call()).await, Code::Denied);
+    assert_eq!(
+        error.details.unwrap()["grant"],
+        format!("browser {}", evil.origin())
+    );
+    let from = world.site.answer(
+        "/tls",
+        Answer::Redirect("https://shop.example/landing".into()),
+    );
+    let error = assert_code(page.goto(&from, &call()).await, Code::Denied);
+    assert_eq!(
+        error.details.unwrap()["grant"],
+        "browser https://shop.example"
+    );
+    assert!(evil.requests().is_empty());
+}
+
+#[tokio::test]
+async fn a_forbidden_answer_of_a_site_is_not_the_fence() {
+    let world = World::new().await;
+    let page = world.open(1).await;
+    let forbidden = world
+        .site
+        .answer("/", Answer::Status(403, "members only".into()));
+    assert_eq!(page.goto(&forbidden, &call()).await.unwrap().status, 403);
+}
+
+#[tokio::test]
+async fn a_grant_taken_back_works_at_once() {
+    let (world, page) = World::showing("x").await;
+    world.grants.revoke();
+    assert_code(page.goto(&world.site.url("/"), &call()).await, Code::Denied);
+}
+
+#[tokio::test]
+async fn the_hosts_own_listeners_are_out_of_reach_even_if_granted() {
+    let world = World::new().await;
+    let own = Site::start().await;
+    world.grants.allow(&own.origin());
+    let page = world.open(1).await;
+    page.goto(&own.page("/", "reached"), &call()).await.unwrap();
+    world.browser.deny(([0, 0, 0, 0], own.port).into());
+    for host in ["127.0.0.1", "2130706433", "[::1]"] {
+        world.grants.allow(&format!("http://{host}:{}", own.port));
+        assert_code(
+            page.goto(&format!("http://{host}:{}/", own.port), &call())
+                .await,
+            Code::Denied,
+        );
+    }
+    let error = assert_code(
+        page.goto("http://169.254.169.254/", &call()).await,
+        Code::Denied,
+    );
+    assert!(error.message.contains("link-local"), "{error}");
+}
+
+#[tokio::test]
+async fn a_wildcard_reaches_no_private_address() {
+    let world = World::new().await;
+    let wide = Grants::new(&[], Verdict::Public);
+    let (sender, _events) = tokio::sync::mpsc::unbounded_channel();
+    let context = world.browser.context(wide, sender).await.unwrap();
+    let page = context
+        .open(1, PageOptions::default(), &call())
+        .await
+        .unwrap();
+    for url in [
+        world.site.url("/"),
+        "http://10.0.0.1/".into(),
+        "http://[::1]/".into(),
+        "http://localhost/".into(),
+    ] {
+        assert_code(page.goto(&url, &call()).await, Code::Denied);
+    }
+    assert!(world.site.requests().is_empty());
+}
+
+#[tokio::test]
+async fn a_websocket_to_a_granted_origin_works() {
+    let world = World::new().await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    world.grants.allow(&format!("http://{address}"));
+    let page = world.open(1).await;
+    let connected = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut head = vec![0; 4096];
+        let length = stream.read(&mut head).await.unwrap();
+        String::from_utf8_lossy(&head[..length]).into_owned()
+    });
+    page.goto(
+        &world.site.page(
+            "/",
+            &format!("<script>new WebSocket('ws://{address}/live')</script>"),
+        ),
+        &call(),
+    )
+    .await
+    .unwrap();
+    let head = tokio::time::timeout(std::time::Duration::from_secs(10), connected)
+        .await
+        .unwrap()
+        .unwrap();
+    assert!(head.starts_with("GET /live HTTP/1.1\r\n"), "{head}");
+}
+
+#[tokio::test]
+async fn requests_keep_their_method_body_and_cookies() {
+    let world = World::new().await;
+    let page = world.open(1).await;
+    let url = world.site.page(
+        "/",
+        "<p id=o></p><script>(async()=>{const a=await fetch('/echo',{method:'POST',body:'x'.repeat(200000)});const b=await fetch('/none');o.textContent=[a.status,b.status,await b.text()].join(' ')})()</script>",
+    );
+    world.site.page("/echo", "ok");
+    page.goto(&url, &call()).await.unwrap();
+    page.wait_for("#o:not(:empty)", windlass_browser::Until::Visible, &call())
+        .await
+        .unwrap();
+    assert_eq!(
+        page.text("#o", &call()).await.unwrap(),
+        "200 404 nothing here"
+    );
+    assert!(world.site.requests().contains(&"POST /echo".to_owned()));
+}
+
+/// What a program on this machine can make of a proxy port that it finds.
+#[tokio::test]
+async fn the_proxy_is_no_open_relay() {
+    let world = World::new().await;
+    let evil = Site::start().await;
+    let page = world.open(1).await;
+    page.goto(&world.site.page("/", "x"), &call())
+        .await
+        .unwrap();
+    let port = proxy_port(world.browser.pid().unwrap());
+    world.grants.allow(&format!("http://127.0.0.1:{port}"));
+    let evil_port = evil.port;
+    for (request, status) in [
+        (
+            format!("GET http://127.0.0.1:{evil_port}/ HTTP/1.1\r\nHost: x\r\n\r\n"),
+            "403",
+        ),
+        (
+            format!("CONNECT 127.0.0.1:{evil_port} HTTP/1.1\r\nHost: x\r\n\r\n"),
+            "403",
+        ),
+        (
+            format!("CONNECT 127.0.0.1:{port} HTTP/1.1\r\nHost: x\r\n\r\n"),
+            "403",
+        ),
+        (
+            format!("GET http://127.0.0.1:{port}/ HTTP/1.1\r\nHost: x\r\n\r\n"),
+            "403",
+        ),
+        (
+            format!(
+                "GET / HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n\r\n",
+                world.site.port
+            ),
+            "400",
+        ),
+        (
+            format!(
+                "GET ftp://127.0.0.1:{}/ HTTP/1.1\r\nHost: x\r\n\r\n",
+                world.site.port
+            ),
+            "400",
+        ),
+        (
+            "CONNECT nowhere HTTP/1.1\r\nHost: x\r\n\r\n".to_owned(),
+            "400",
+        ),
+    ] {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = [0; 12];
+        stream.read_exact(&mut answer).await.unwrap();
+        assert_eq!(
+            std::str::from_utf8(&answer[9..]).unwrap(),
+            status,
+            "{request}"
+        );
+    }
+    assert!(evil.requests().is_empty());
+    assert_code(
+        page.goto(&format!("http://127.0.0.1:{port}/"), &call())
+            .await,
+        Code::Denied,
+    );
+}
+
+/// The port of the proxy: among our listeners the one that Chromium is connected to.
+fn proxy_port(_browser: u32) -> u16 {
+    let own: Vec<u64> = std::fs::read_dir("/proc/self/fd")
+        .unwrap()
+        .flatten()
+        .filter_map(|entry| {
+            std::fs::read_link(entry.path())
+                .ok()?
+                .to_str()?
+                .strip_prefix("socket:[")?
+                .strip_suffix(']')?
+                .parse()
+                .ok()
+        })
+        .collect();
+    let table = std::fs::read_to_string("/proc/self/net/tcp").unwrap();
+    let lines: Vec<Vec<&str>> = table
+        .lines()
+        .skip(1)
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    let port = |text: &str| u16::from_str_radix(text.rsplit(':').next().unwrap(), 16).unwrap();
+    let listening: Vec<u16> = lines
+        .iter()
+        .filter(|line| line[3] == "0A" && own.contains(&line[9].parse().unwrap()))
+        .map(|line| port(line[1]))
+        .collect();
+    for candidate in listening {
+        use std::io::{Read, Write};
+        let mut stream = std::net::TcpStream::connect(("127.0.0.1", candidate)).unwrap();
+        stream
+            .write_all(b"CONNECT x HTTP/1.1\r\nHost: x\r\n\r\n")
+            .unwrap();
+        let mut answer = [0; 12];
+        if stream
+            .set_read_timeout(Some(std::time::Duration::from_secs(2)))
+            .is_ok()
+            && stream.read_exact(&mut answer).is_ok()
+            && &answer == b"HTTP/1.1 400"
+        {
+            return candidate;
+        }
+    }
+    panic!("no proxy port found");
+}

@@ -1,0 +1,362 @@
+//! Processes: how browsers begin, and that they end.
+
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use windlass_browser::{Browser, Call, Code, Config, Event, PageOptions};
+
+use crate::{World, assert_code, call, config};
+
+/// All processes below `pid`, with their command lines.
+fn descendants(pid: u32) -> Vec<(u32, String)> {
+    let processes: Vec<(u32, u32, String)> = std::fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter_map(|entry| {
+            let pid: u32 = entry.file_name().to_str()?.parse().ok()?;
+            let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+            let mut after_name = stat.rsplit(')').next()?.split_whitespace();
+            let state = after_name.next()?;
+            let parent = after_name.next()?.parse().ok()?;
+            let line = std::fs::read_to_string(entry.path().join("cmdline"))
+                .ok()?
+                .replace('\0', " ");
+            (state != "Z").then_some((pid, parent, line))
+        })
+        .collect();
+    let mut found = vec![(pid, String::new())];
+    let mut next = 0;
+    while let Some((parent, _)) = found.get(next).cloned() {
+        found.extend(
+            processes
+                .iter()
+                .filter(|process| process.1 == parent)
+                .map(|process| (process.0, process.2.clone())),
+        );
+        next += 1;
+    }
+    found.remove(0);
+    found
+}
+
+fn renderers(pid: u32) -> Vec<u32> {
+    descendants(pid)
+        .into_iter()
+        .filter(|(_, line)| line.contains("--type=renderer"))
+        .map(|(pid, _)| pid)
+        .collect()
+}
+
+fn is_running(pid: u32) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
+        !stat
+            .rsplit(')')
+            .next()
+            .unwrap_or_default()
+            .starts_with(" Z")
+    })
+}
+
+fn kill(pid: u32) {
+    kill_process(Pid::from_raw(pid.cast_signed()).unwrap(), Signal::KILL).unwrap();
+}
+
+/// Processes end without telling us: looks again and again, for 10 seconds at most.
+async fn eventually(what: &str, holds: impl Fn() -> bool) {
+    let mut tick = tokio::time::interval(Duration::from_millis(5));
+    let begin = Instant::now();
+    while !holds() {
+        assert!(
+            begin.elapsed() < Duration::from_secs(10),
+            "{what} did not come true"
+        );
+        tick.tick().await;
+    }
+}
+
+fn entries(folder: &std::path::Path) -> usize {
+    std::fs::read_dir(folder).unwrap().count()
+}
+
+#[tokio::test]
+async fn a_browser_is_launched_by_the_first_page_and_only_once() {
+    let world = World::new().await;
+    assert_eq!(world.browser.pid(), None);
+    let (one, two) = tokio::join!(world.open(1), world.open(2));
+    assert_eq!(
+        entries(world.profiles.path()),
+        2,
+        "one profile and its lock"
+    );
+    for page in [one, two] {
+        page.goto(&world.site.page("/", "x"), &call())
+            .await
+            .unwrap();
+    }
+    assert!(world.browser.version().await.unwrap().contains("Chrome/"));
+    assert_code(
+        world.context.open(1, PageOptions::default(), &call()).await,
+        Code::Invalid,
+    );
+}
+
+#[tokio::test]
+async fn a_closed_page_is_lost_and_its_number_free() {
+    let (mut world, page) = World::showing("x").await;
+    page.close(&call()).await.unwrap();
+    page.close(&call()).await.unwrap();
+    assert_code(page.title(&call()).await, Code::PageLost);
+    assert_code(page.click("p", &call()).await, Code::PageLost);
+    world
+        .open(1)
+        .await
+        .goto(&world.site.url("/"), &call())
+        .await
+        .unwrap();
+    assert!(
+        world.events.try_recv().is_err(),
+        "closing is not reported as a loss"
+    );
+}
+
+#[tokio::test]
+async fn a_page_that_closes_itself_is_lost() {
+    let (mut world, page) = World::showing("<button onclick='window.close()'>x</button>").await;
+    let _ = page.click("button", &call()).await;
+    assert_eq!(
+        world.event().await,
+        Event::PageLost {
+            page: 1,
+            reason: "it was closed".into()
+        }
+    );
+}
+
+#[tokio::test]
+async fn a_crashed_renderer_loses_the_page_at_once() {
+    let (mut world, page) = World::showing("<p>x</p>").await;
+    let pid = world.browser.pid().unwrap();
+    let begin = Instant::now();
+    let waiting = call();
+    let (waited, ()) = tokio::join!(page.text("#never", &waiting), async {
+        renderers(pid).into_iter().for_each(kill);
+    });
+    assert_code(waited, Code::PageLost);
+    assert!(begin.elapsed() < Duration::from_secs(5));
+    assert!(matches!(
+        world.event().await,
+        Event::PageLost { page: 1, .. }
+    ));
+    assert_code(
+        page.goto(&world.site.url("/"), &call()).await,
+        Code::PageLost,
+    );
+    // The browser lives on.
+    world
+        .open(1)
+        .await
+        .goto(&world.site.url("/"), &call())
+        .await
+        .unwrap();
+    assert_eq!(world.browser.pid(), Some(pid));
+}
+
+#[tokio::test]
+async fn a_killed_browser_loses_its_pages_and_the_next_page_gets_a_new_one() {
+    let (mut world, page) = World::showing("<p>x</p>").await;
+    let pid = world.browser.pid().unwrap();
+    let begin = Instant::now();
+    let waiting = call();
+    let (waited, ()) = tokio::join!(page.text("#never", &waiting), async { kill(pid) });
+    let error = assert_code(waited, Code::PageLost);
+    assert!(error.message.contains("signal: 9"), "{error}");
+    assert!(begin.elapsed() < Duration::from_secs(5));
+    assert!(matches!(
+        world.event().await,
+        Event::PageLost { page: 1, .. }
+    ));
+    let page = world.open(1).await;
+    page.goto(&world.site.url("/"), &call()).await.unwrap();
+    assert_ne!(world.browser.pid(), Some(pid));
+    assert_eq!(
+        entries(world.profiles.path()),
+        2,
+        "the profile of the first is gone"
+    );
+}
+
+#[tokio::test]
+async fn nothing_is_left_of_a_dropped_context() {
+    let (world, page) = World::showing("<a href=/ target=_blank>pop</a>").await;
+    page.click("a", &call()).await.unwrap();
+    let pid = world.browser.pid().unwrap();
+    assert_eq!(world.browser.contexts(), 1);
+    let World {
+        context,
+        browser,
+        profiles,
+        ..
+    } = world;
+    drop(context);
+    assert_eq!(browser.contexts(), 0);
+    assert_code(page.title(&call()).await, Code::PageLost);
+    eventually("the end of the renderers", || renderers(pid).is_empty()).await;
+    let all = descendants(pid);
+    assert!(!all.is_empty());
+    drop(page);
+    drop(browser);
+    eventually("the end of Chromium", || {
+        !is_running(pid) && all.iter().all(|(pid, _)| !is_running(*pid))
+    })
+    .await;
+    eventually("the removal of the profile", || {
+        entries(profiles.path()) == 0
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn nothing_is_left_after_a_shutdown() {
+    let (world, _page) = World::showing("x").await;
+    let pid = world.browser.pid().unwrap();
+    let all = descendants(pid);
+    world.browser.shutdown().await;
+    assert_eq!(entries(world.profiles.path()), 0);
+    assert_eq!(world.browser.pid(), None);
+    eventually("the end of all processes", || {
+        all.iter().all(|(pid, _)| !is_running(*pid))
+    })
+    .await;
+    assert_code(
+        world.context.open(2, PageOptions::default(), &call()).await,
+        Code::Unavailable,
+    );
+}
+
+#[tokio::test]
+async fn contexts_share_no_cookies() {
+    let (world, page) = World::showing(
+        "<p id=o></p><script>o.textContent='['+document.cookie+']';document.cookie='a=1'</script>",
+    )
+    .await;
+    page.goto(&world.site.url("/"), &call()).await.unwrap();
+    assert_eq!(page.text("#o", &call()).await.unwrap(), "[a=1]");
+    let (sender, _events) = tokio::sync::mpsc::unbounded_channel();
+    let other = world
+        .browser
+        .context(world.grants.clone(), sender)
+        .await
+        .unwrap();
+    let page = other
+        .open(1, PageOptions::default(), &call())
+        .await
+        .unwrap();
+    page.goto(&world.site.url("/"), &call()).await.unwrap();
+    assert_eq!(page.text("#o", &call()).await.unwrap(), "[]");
+    other.close().await;
+    assert_eq!(world.browser.contexts(), 1);
+}
+
+#[tokio::test]
+async fn a_missing_or_broken_browser_is_a_clear_error() {
+    let profiles = tempfile::tempdir().unwrap();
+    let missing = Config {
+        executable: Some("/nowhere/chromium".into()),
+        ..config(&profiles)
+    };
+    let error = assert_code(Browser::locate(&missing), Code::Unavailable);
+    assert!(error.message.contains("/nowhere/chromium"), "{error}");
+    let broken = Config {
+        executable: Some("/bin/false".into()),
+        ..config(&profiles)
+    };
+    let begin = Instant::now();
+    let error = assert_code(Browser::new(broken).version().await, Code::Unavailable);
+    assert!(error.message.contains("exit status: 1"), "{error}");
+    assert!(begin.elapsed() < Duration::from_secs(5));
+    assert_eq!(entries(profiles.path()), 0);
+}
+
+#[tokio::test]
+async fn root_without_a_sandbox_is_refused() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let profiles = tempfile::tempdir().unwrap();
+    let browser = Browser::new(Config {
+        no_sandbox: false,
+        ..config(&profiles)
+    });
+    let error = assert_code(browser.version().await, Code::Unavailable);
+    assert!(error.message.contains("as root"), "{error}");
+}
+
+#[tokio::test]
+async fn an_open_that_is_given_up_leaves_no_page() {
+    let world = World::new().await;
+    world.open(1).await;
+    let pid = world.browser.pid().unwrap();
+    let before = renderers(pid).len();
+    assert_code(
+        world
+            .context
+            .open(2, PageOptions::default(), &Call::new(Duration::ZERO))
+            .await,
+        Code::Timeout,
+    );
+    eventually("the end of the page", || renderers(pid).len() <= before).await;
+    world.open(2).await;
+}
+
+const HELPER: &str = "life::helper_that_holds_a_browser";
+
+/// Not a test: the host that [`a_killed_host_takes_its_browser_along`] kills.
+#[tokio::test]
+#[ignore = "started by another test"]
+async fn helper_that_holds_a_browser() {
+    let Some(profiles) = std::env::var_os("WINDLASS_TEST_PROFILES") else {
+        return;
+    };
+    let browser = Browser::new(Config {
+        no_sandbox: true,
+        profiles: PathBuf::from(profiles),
+        ..Config::default()
+    });
+    browser.version().await.unwrap();
+    println!("\nbrowser {}", browser.pid().unwrap());
+    std::future::pending::<()>().await;
+}
+
+#[tokio::test]
+async fn a_killed_host_takes_its_browser_along() {
+    let profiles = tempfile::tempdir().unwrap();
+    let mut host = Command::new(std::env::current_exe().unwrap())
+        .args([HELPER, "--exact", "--ignored", "--nocapture"])
+        .env("WINDLASS_TEST_PROFILES", profiles.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(host.stdout.take().unwrap()).lines();
+    let pid: u32 = lines
+        .map_while(Result::ok)
+        .find_map(|line| line.strip_prefix("browser ")?.parse().ok())
+        .expect("the helper tells the pid");
+    let all = descendants(pid);
+    assert!(is_running(pid) && !all.is_empty());
+    host.kill().unwrap();
+    host.wait().unwrap();
+    eventually("the end of Chromium", || {
+        !is_running(pid) && all.iter().all(|(pid, _)| !is_running(*pid))
+    })
+    .await;
+    // What it could not remove is removed by the next host.
+    assert_eq!(entries(profiles.path()), 2);
+    let next = Browser::new(config(&profiles));
+    next.version().await.unwrap();
+    assert_eq!(entries(profiles.path()), 2);
+    next.shutdown().await;
+    assert_eq!(entries(profiles.path()), 0);
+}

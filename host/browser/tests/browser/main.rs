@@ -1,0 +1,146 @@
+//! Integration tests: a real Chromium against a server of our own.
+
+mod acting;
+mod dialogs;
+mod fence;
+mod life;
+mod navigation;
+mod reading;
+mod site;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tempfile::TempDir;
+use tokio::sync::mpsc;
+use windlass_browser::{
+    Browser, Call, Code, Config, Context, Destination, Error, Event, Page, PageOptions, Policy,
+    Verdict,
+};
+
+use site::Site;
+
+/// Grants origins literally, and whatever else by its default.
+pub(crate) struct Grants {
+    exact: Mutex<Vec<String>>,
+    others: Verdict,
+}
+
+impl Policy for Grants {
+    fn allows(&self, destination: &Destination) -> Verdict {
+        let exact = self.exact.lock().unwrap();
+        let same_port = |origin: &String| {
+            destination.scheme.is_none()
+                && origin.ends_with(&format!("{}:{}", destination.host, destination.port))
+        };
+        if exact
+            .iter()
+            .any(|origin| *origin == destination.origin() || same_port(origin))
+        {
+            Verdict::Exact
+        } else {
+            self.others
+        }
+    }
+}
+
+impl Grants {
+    pub(crate) fn new(exact: &[String], others: Verdict) -> Arc<Grants> {
+        Arc::new(Grants {
+            exact: Mutex::new(exact.to_vec()),
+            others,
+        })
+    }
+
+    pub(crate) fn allow(&self, origin: &str) {
+        self.exact.lock().unwrap().push(origin.to_owned());
+    }
+
+    pub(crate) fn revoke(&self) {
+        self.exact.lock().unwrap().clear();
+    }
+}
+
+pub(crate) struct World {
+    pub(crate) browser: Browser,
+    pub(crate) site: Site,
+    pub(crate) context: Context,
+    pub(crate) events: mpsc::UnboundedReceiver<Event>,
+    pub(crate) grants: Arc<Grants>,
+    pub(crate) profiles: TempDir,
+}
+
+pub(crate) fn config(profiles: &TempDir) -> Config {
+    Config {
+        no_sandbox: true,
+        profiles: profiles.path().into(),
+        executable: std::env::var_os("WINDLASS_TEST_BROWSER").map(PathBuf::from),
+        ..Config::default()
+    }
+}
+
+impl World {
+    pub(crate) async fn new() -> World {
+        let _ = tracing_subscriber::fmt()
+            .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
+            .with_test_writer()
+            .try_init();
+        let profiles = tempfile::tempdir().unwrap();
+        let browser = Browser::new(config(&profiles));
+        let site = Site::start().await;
+        let grants = Grants::new(&[site.origin()], Verdict::Denied);
+        let (sender, events) = mpsc::unbounded_channel();
+        let context = browser
+            .context(Arc::clone(&grants) as _, sender)
+            .await
+            .unwrap();
+        World {
+            browser,
+            site,
+            context,
+            events,
+            grants,
+            profiles,
+        }
+    }
+
+    pub(crate) async fn open(&self, id: u32) -> Page {
+        self.context
+            .open(id, PageOptions::default(), &call())
+            .await
+            .unwrap()
+    }
+
+    /// A world with a page that shows `html`.
+    pub(crate) async fn showing(html: &str) -> (World, Page) {
+        let world = World::new().await;
+        let page = world.open(1).await;
+        page.goto(&world.site.page("/", html), &call())
+            .await
+            .unwrap();
+        (world, page)
+    }
+
+    pub(crate) async fn event(&mut self) -> Event {
+        tokio::time::timeout(Duration::from_secs(10), self.events.recv())
+            .await
+            .expect("an event within 10 s")
+            .unwrap()
+    }
+}
+
+pub(crate) fn call() -> Call {
+    Call::new(Duration::from_secs(20))
+}
+
+pub(crate) fn within(millis: u64) -> Call {
+    Call::new(Duration::from_millis(millis))
+}
+
+#[track_caller]
+pub(crate) fn assert_code<T: std::fmt::Debug>(result: Result<T, Error>, code: Code) -> Error {
+    let error = result.expect_err("the call must fail");
+    assert_eq!(error.code, code, "{error}");
+    error
+}
