@@ -19,15 +19,18 @@
 //! [`with_page`] opens a new one and runs its closure again. So the closure should be one piece of work that can start
 //! over, and a question belongs before it: *ask first, then open the page and fill in the form.*
 //!
-//! **A click is never done twice in silence.** When the host dies during a click, the click fails with `interrupted`: it
-//! may have happened. Look, for instance at the list of orders, and decide. [`with_page`] does not try again then.
+//! **A click is never done twice in silence.** When the host dies during a click (or a fill, or a key), the action fails
+//! with `interrupted`: it may have happened. [`with_page`] does not try again then. And what a closure clicked before its
+//! page was lost is done: run again, it would click again. So either the actions of a closure may be repeated, as a search
+//! may, or the closure looks first whether they were done: `examples/order` reads the number of the newest order before it
+//! presses the button, and run again it compares. Both kinds go into [`with_page_repeatable`].
 
 use std::time::Duration;
 
 pub use crate::bindings::windlass::plugin::browser::Navigation;
-use crate::{Artifact, Result, bindings::windlass::plugin::browser, code, task::millis};
+use crate::{Artifact, Error, Result, bindings::windlass::plugin::browser, code, task::millis};
 
-/// How often [`with_page`] runs its closure at most.
+/// How often [`with_page`] and [`with_page_repeatable`] run their closure at most.
 pub const ATTEMPTS: u32 = 3;
 
 /// What a locator is waited for.
@@ -101,19 +104,38 @@ impl Open {
 }
 
 /// Opens a page, runs `work` with it, and closes it. If the page is lost, opens another and runs `work` again, three
-/// times in all; any other error is returned at once.
+/// times in all; any other error is returned at once, `interrupted` too.
 ///
 /// # Errors
 /// Those of `work`, and of opening.
-pub fn with_page<T>(open: Open, mut work: impl FnMut(&Page) -> Result<T>) -> Result<T> {
+pub fn with_page<T>(open: Open, work: impl FnMut(&Page) -> Result<T>) -> Result<T> {
+    attempts(|| open.page(), work, |error| error.is(code::PAGE_LOST))
+}
+
+/// The same for work that may be done twice, or that looks first whether it was done: runs it again also when an action
+/// was `interrupted`.
+///
+/// # Errors
+/// Those of `work`, and of opening.
+pub fn with_page_repeatable<T>(open: Open, work: impl FnMut(&Page) -> Result<T>) -> Result<T> {
+    attempts(
+        || open.page(),
+        work,
+        |error| error.is(code::PAGE_LOST) || error.is(code::INTERRUPTED),
+    )
+}
+
+fn attempts<P, T>(
+    open: impl Fn() -> Result<P>,
+    mut work: impl FnMut(&P) -> Result<T>,
+    again: impl Fn(&Error) -> bool,
+) -> Result<T> {
     let mut attempt = 1;
     loop {
-        let page = open.page()?;
-        let result = work(&page);
-        // The work is done or has failed already; and a page that can't be closed is closed with the turn.
-        let _ = page.close();
-        match result {
-            Err(error) if error.is(code::PAGE_LOST) && attempt < ATTEMPTS => attempt += 1,
+        // Dropped, and so closed, at the end of each round.
+        let page = open()?;
+        match work(&page) {
+            Err(error) if attempt < ATTEMPTS && again(&error) => attempt += 1,
             result => return result,
         }
     }
@@ -327,5 +349,46 @@ impl With<'_> {
     /// `invalid` for the name, `page-lost`.
     pub fn screenshot(&self, name: impl AsRef<str>) -> Result<Artifact> {
         Ok(self.page.screenshot(name.as_ref(), &self.settings.0)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::{ATTEMPTS, attempts};
+    use crate::{Error, Result, code};
+
+    /// Fails with the codes, one a round, then succeeds; returns the result, and how often a page was opened.
+    fn rounds(codes: &[&str]) -> (Result<u32>, u32) {
+        let opened = Cell::new(0);
+        let open = || {
+            opened.set(opened.get() + 1);
+            Ok(opened.get())
+        };
+        let work = |page: &u32| match codes.get(*page as usize - 1) {
+            Some(&code) => Err(Error::new(code, "no page")),
+            None => Ok(*page),
+        };
+        (
+            attempts(open, work, |error| error.is(code::PAGE_LOST)),
+            opened.get(),
+        )
+    }
+
+    #[test]
+    fn a_lost_page_is_opened_again_and_other_errors_are_not_retried() {
+        assert_eq!(rounds(&[]), (Ok(1), 1));
+        assert_eq!(rounds(&[code::PAGE_LOST, code::PAGE_LOST]), (Ok(3), 3));
+        let (result, opened) = rounds(&[code::PAGE_LOST, code::INTERRUPTED]);
+        assert_eq!(
+            (result.map_err(|error| error.code().to_owned()), opened),
+            (Err(code::INTERRUPTED.into()), 2)
+        );
+        let (result, opened) = rounds(&[code::PAGE_LOST; 9]);
+        assert_eq!(
+            (result.map_err(|error| error.code().to_owned()), opened),
+            (Err(code::PAGE_LOST.into()), ATTEMPTS)
+        );
     }
 }

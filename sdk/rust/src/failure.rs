@@ -190,13 +190,15 @@ impl<T> Context<T> for Option<T> {
     }
 }
 
-/// Returns an error: `bail!("no {item} left")`, or with a code, `bail!(code::INVALID_PARAMS => "no {item} here")`.
+/// Returns an error: `bail!("no {item} left")`, or with a code, `bail!("sold-out" => "no {item} left")`.
 #[macro_export]
 macro_rules! bail {
-    ($text:literal $($arg:tt)*) => {
-        return ::core::result::Result::Err($crate::Error::new($crate::code::FAILED, ::std::format!($text $($arg)*)))
-    };
     ($code:expr => $($arg:tt)+) => {
         return ::core::result::Result::Err($crate::Error::new($code, ::std::format!($($arg)+)))
+    };
+    ($($arg:tt)+) => {
+        return ::core::result::Result::Err(
+            $crate::Error::new($crate::code::FAILED, ::std::format!($($arg)+)),
+        )
     };
 }

@@ -44,7 +44,8 @@ impl Output for String {
 impl<T: Object + Serialize> Output for T {
     const SCHEMA: &'static [Piece] = &schema::whole::<T>();
     fn lower(self) -> Result<(Vec<Content>, Option<Value>)> {
-        let value = serde_json::to_value(self)?;
+        let mut value = serde_json::to_value(self)?;
+        T::fill(&mut value);
         Ok((
             vec![Content::inline("application/json", value.to_string())],
             Some(value),

@@ -68,7 +68,7 @@ pub trait Schema {
     /// A field of a form can have this type.
     #[doc(hidden)]
     const PRIMITIVE: bool = false;
-    /// Fills in the defaults of members that are missing.
+    /// Fills in the defaults of members that are missing, and drops `null` where a member may be missing.
     #[doc(hidden)]
     fn fill(_value: &mut Value) {}
 }
@@ -205,18 +205,29 @@ macro_rules! maps {
 
 maps!(BTreeMap HashMap);
 
-/// What the derive writes into [`Schema::fill`]: `fill` for a member, after its default.
+/// What the derive writes into [`Schema::fill`], for each member.
+///
+/// An optional member that is `null` is the same as a missing one: callers write it, serde does for `None`, and the schema
+/// allows it in neither direction.
 #[doc(hidden)]
-pub fn fill_member(value: &mut Value, name: &str, default: Option<Value>, fill: fn(&mut Value)) {
+pub fn fill_member<T: Schema>(
+    value: &mut Value,
+    name: &str,
+    required: bool,
+    default: Option<Value>,
+) {
     let Value::Object(members) = value else {
         return;
     };
+    if !required && members.get(name).is_some_and(Value::is_null) {
+        members.remove(name);
+    }
     if let Some(default) = default
         && !members.contains_key(name)
     {
         members.insert(name.to_owned(), default);
     }
     if let Some(member) = members.get_mut(name) {
-        fill(member);
+        T::fill(member);
     }
 }

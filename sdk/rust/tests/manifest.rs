@@ -193,12 +193,39 @@ fn a_tool_fills_in_defaults_and_answers_in_json() {
 }
 
 #[test]
+fn an_optional_member_that_is_null_is_a_missing_one() {
+    #[derive(Deserialize, Serialize, Schema)]
+    struct Cargo {
+        weight: Option<u32>,
+        #[schema(default = 3)]
+        crates: u32,
+        boats: Vec<Boat>,
+    }
+    /// Loads.
+    #[windlass::tool]
+    fn load(cargo: Cargo) -> Result<Cargo> {
+        Ok(cargo)
+    }
+    let input = r#"{"weight":null,"crates":null,"boats":[{"name":"Argo","beam":null}]}"#;
+    let outcome = <load as windlass::Tool>::run(input).unwrap();
+    let output = r#"{"boats":[{"beam":2.5,"name":"Argo"}],"crates":3}"#;
+    assert_eq!(outcome.structured.as_deref(), Some(output));
+}
+
+#[test]
 fn a_tool_fails_with_a_code() {
     let error = <moor as windlass::Tool>::run("{}").unwrap_err();
     assert_eq!(error.code(), code::INVALID_PARAMS);
     assert_eq!(
         error.message(),
         "the input does not fit the tool: missing field `name`"
+    );
+    fn sold_out(item: &str) -> Result<()> {
+        bail!("sold-out" => "no {item} left");
+    }
+    assert_eq!(
+        sold_out("rope").unwrap_err(),
+        Error::new("sold-out", "no rope left")
     );
     let error = <nested::sink as windlass::Tool>::run("{}").unwrap_err();
     assert_eq!(

@@ -9,6 +9,7 @@
 //! | `/`, `/search?q=` | a search form, results with links |
 //! | `/item/{slug}` | `#price` appears after about 400 ms; then the moving button "Order" can be pressed |
 //! | `/done/{n}` | the receipt; the order's number is in `#order` |
+//! | `/orders?email=` | the orders of a visitor, and `#newest`: where to look after a press that was in doubt |
 //! | `/dialog` | `alert`, `confirm` and `prompt`; the answers appear in `#answer` |
 //! | `/redirect?to=` | a redirect to anywhere |
 //! | `/fence?target=&via=` | tries to reach another server, in the ways listed in `fence.js` |

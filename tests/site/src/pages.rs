@@ -70,7 +70,7 @@ fn page(title: &str, script: Option<&str>, main: &str) -> Html<String> {
 <link rel="stylesheet" href="/shop.css">
 {script}</head>
 <body>
-<header><a href="/" class="brand">⚓ Capstan Supplies</a></header>
+<header><a href="/" class="brand">⚓ Capstan Supplies</a> <a href="/orders">Your orders</a></header>
 <main>
 {main}
 </main>
@@ -177,6 +177,32 @@ pub(crate) fn receipt(number: u64, order: &Order) -> Html<String> {
         email = escape(&order.email),
     );
     page(&format!("Order {number}"), None, &main)
+}
+
+pub(crate) fn orders(email: &str, orders: &[(u64, Order)]) -> Html<String> {
+    let newest = orders
+        .first()
+        .map_or_else(|| "none".to_owned(), |(number, _)| number.to_string());
+    let list: String = orders
+        .iter()
+        .map(|(number, order)| {
+            let Order { item, price, .. } = order;
+            format!("<li><a href=\"/done/{number}\">Order {number}</a>: {item}, {price}</li>\n")
+        })
+        .collect();
+    let main = format!(
+        r#"<h1>Your orders</h1>
+<form action="/orders" class="search">
+<label for="email">Email</label>
+<input id="email" name="email" type="email" value="{email}" autocomplete="off">
+<button>Look</button>
+</form>
+<p>Newest order: <output id="newest">{newest}</output></p>
+<ul id="orders">
+{list}</ul>"#,
+        email = escape(email),
+    );
+    page("Your orders", None, &main)
 }
 
 pub(crate) fn message(title: &str, text: &str) -> Html<String> {

@@ -26,6 +26,7 @@ pub(crate) fn router(shop: Arc<Shop>) -> Router {
         .route("/item/{slug}", get(item))
         .route("/order/{slug}", post(order))
         .route("/done/{number}", get(done))
+        .route("/orders", get(orders_of))
         .route("/dialog", get(async || pages::dialog()))
         .route("/redirect", get(redirect))
         .route("/fence", get(async || pages::fence()))
@@ -151,6 +152,16 @@ async fn done(State(shop): Shared, Path(number): Path<u64>) -> Response {
         Some(order) => pages::receipt(number, &order).into_response(),
         None => not_found(),
     }
+}
+
+#[derive(Deserialize)]
+struct Visitor {
+    #[serde(default)]
+    email: String,
+}
+
+async fn orders_of(State(shop): Shared, Query(Visitor { email }): Query<Visitor>) -> Html<String> {
+    pages::orders(&email, &shop.orders_of(&email))
 }
 
 #[derive(Deserialize)]

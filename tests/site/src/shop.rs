@@ -241,6 +241,15 @@ impl Shop {
         }
     }
 
+    /// The orders of a visitor with their numbers, newest first.
+    pub(crate) fn orders_of(&self, email: &str) -> Vec<(u64, Order)> {
+        let inner = self.lock();
+        let numbered = (1..).zip(inner.orders.iter().cloned());
+        let mut orders: Vec<_> = numbered.filter(|(_, order)| order.email == email).collect();
+        orders.reverse();
+        orders
+    }
+
     pub(crate) fn receipt(&self, number: u64) -> Option<Order> {
         let index = usize::try_from(number.checked_sub(1)?).ok()?;
         self.lock().orders.get(index).cloned()

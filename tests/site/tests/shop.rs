@@ -81,6 +81,17 @@ async fn an_order_counts_once_and_only_after_its_price_was_shown() {
         "{receipt}"
     );
 
+    let mine = shop.text("/orders?email=ada%40example.com").await;
+    assert!(
+        mine.contains("<output id=\"newest\">1</output>") && mine.contains("Enamel mug"),
+        "{mine}"
+    );
+    assert!(
+        shop.text("/orders?email=bob%40example.com")
+            .await
+            .contains("<output id=\"newest\">none<")
+    );
+
     assert_eq!(
         shop.order("/order/mug", body).await.status(),
         403,

@@ -36,7 +36,7 @@ fn object(input: &DeriveInput, serde: &Serde, fields: &FieldsNamed) -> Result<To
     let fields: Vec<_> = fields.into_iter().flatten().collect();
 
     let properties = fields.iter().map(Property::pieces);
-    let required = fields.iter().map(Property::required);
+    let required = fields.iter().map(Property::required_item);
     let fill = fields.iter().map(Property::fill);
     let types = fields.iter().map(|field| &field.field.ty);
     let closed = serde
@@ -186,9 +186,15 @@ impl<'a> Property<'a> {
         }
     }
 
+    /// Whether it has to be there: an expression.
     fn required(&self) -> TokenStream {
-        let (name, ty, optional) = (&self.name, &self.field.ty, self.optional);
-        quote!(Piece::Item(!#optional && <#ty as Schema>::REQUIRED, #name))
+        let (ty, optional) = (&self.field.ty, self.optional);
+        quote!(!#optional && <#ty as windlass::schema::Schema>::REQUIRED)
+    }
+
+    fn required_item(&self) -> TokenStream {
+        let (name, required) = (&self.name, self.required());
+        quote!(Piece::Item(#required, #name))
     }
 
     fn fill(&self) -> TokenStream {
@@ -201,6 +207,7 @@ impl<'a> Property<'a> {
                 quote!(Some(windlass::__private::Value::from(#literal)))
             }
         };
-        quote!(windlass::__private::fill_member(value, #name, #default, <#ty as windlass::schema::Schema>::fill);)
+        let required = self.required();
+        quote!(windlass::__private::fill_member::<#ty>(value, #name, #required, #default);)
     }
 }
