@@ -91,6 +91,17 @@ pub struct Question<T> {
 
 /// A question with a form of type `T`: a flat struct of strings, numbers, booleans and enums, optional or not.
 /// `key` is unique in the turn.
+///
+/// ```compile_fail
+/// # use windlass::prelude::*;
+/// #[derive(Deserialize, Schema)]
+/// struct Nested {
+///     lists: Vec<String>,
+/// }
+/// # fn main() {
+/// question::<Nested>("key", "This is no form.");
+/// # }
+/// ```
 pub fn question<T: Object + DeserializeOwned>(
     key: impl Into<String>,
     message: impl Into<String>,

@@ -153,6 +153,20 @@ pub fn run(mut turn: Turn, tools: &[Entry]) -> std::result::Result<Outcome, Fail
 /// ```
 ///
 /// Name, version and description may be left out: then those of the crate are taken.
+///
+/// What the host would refuse does not compile, for instance two tools with one name:
+///
+/// ```compile_fail
+/// # use windlass::prelude::*;
+/// /// Says hello.
+/// #[windlass::tool]
+/// fn hello() -> Result<()> {
+///     Ok(())
+/// }
+///
+/// windlass::plugin! { name: "hello", version: "1.0.0", description: "", tools: [hello, hello] }
+/// # fn main() {}
+/// ```
 #[macro_export]
 macro_rules! plugin {
     ($($manifest:tt)*) => {
