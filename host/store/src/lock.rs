@@ -1,0 +1,62 @@
+//! One host a data folder: a lock that ends with its process, however it ends.
+
+use crate::StoreError;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{Read as _, Seek as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+/// Held while the folder is ours. The file stays; only the lock on it counts.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    /// Takes the lock, and writes our process number into the file for whoever comes second.
+    pub(crate) fn take(data: &Path) -> Result<Self, StoreError> {
+        let failed = |error: std::io::Error| StoreError::Io(format!("lock: {error}"));
+        let path = data.join("lock");
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(path)
+            .map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(StoreError::Locked { by: holder(&mut file, data) }),
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
+        }
+        file.set_len(0).map_err(failed)?;
+        file.rewind().map_err(failed)?;
+        write!(file, "{}", std::process::id()).map_err(failed)?;
+        Ok(Self { _file: file })
+    }
+}
+
+/// Names the host that has the lock, as well as it told: `process 4711 at http://127.0.0.1:7666`.
+fn holder(file: &mut File, data: &Path) -> String {
+    let mut pid = String::new();
+    // Cut short: whatever stands there goes into a message.
+    let _ = file.take(20).read_to_string(&mut pid);
+    let pid = pid.parse::<u32>().ok();
+    let host = fs::read(data.join("host.json"))
+        .ok()
+        .and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok())
+        .unwrap_or_default();
+    // A file that an earlier host left behind would send the reader to a wrong address.
+    let stale = match (host.get("pid").and_then(serde_json::Value::as_u64), pid) {
+        (Some(told), Some(pid)) => told != u64::from(pid),
+        _ => false,
+    };
+    let url = host.get("url").and_then(serde_json::Value::as_str).filter(|_| !stale);
+    match (pid, url) {
+        (Some(pid), Some(url)) => format!("process {pid} at {url}"),
+        (Some(pid), None) => format!("process {pid}"),
+        (None, Some(url)) => format!("the host at {url}"),
+        (None, None) => "another host".to_owned(),
+    }
+}
