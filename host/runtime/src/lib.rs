@@ -1,1 +1,31 @@
-//! x
+//! Tasks run here: plugins are components, a turn is one execution of a plugin's `run`.
+//!
+//! Owns: the engine, the registry of plugins, the life of tasks and turns, the host functions. Leaves to others: the
+//! database (`windlass-store`), Chromium (`windlass-browser`), and the ways in (the server).
+
+mod answer;
+mod bindings;
+mod clock;
+mod control;
+mod engine;
+mod error;
+mod halt;
+mod host;
+mod inspect;
+mod interface;
+mod life;
+mod registry;
+mod runner;
+mod schema;
+mod services;
+mod step;
+mod turn;
+mod view;
+mod windlass;
+
+pub use error::{Error, Refusal, Spec, Violation};
+pub use view::{
+    Action, ArtifactFile, Caller, CreateTask, Created, EventsPage, PluginView, QuestionView, TaskDetails, TaskPage,
+    TaskView, ToolView,
+};
+pub use windlass::{Follow, Health, ListTasks, Options, PatchPlugin, Windlass};

@@ -1,0 +1,24 @@
+//! Why the host ends a turn against the guest's will. Travels through wasmtime as the error of a host function.
+
+use windlass_core::journal::{Damaged, Diverged};
+use windlass_store::StoreError;
+
+/// A reason that is not the guest's.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Halt {
+    /// Replay and code disagree.
+    #[error(transparent)]
+    Diverged(#[from] Diverged),
+    /// The journal does not read back.
+    #[error(transparent)]
+    Damaged(#[from] Damaged),
+    /// Beyond a limit.
+    #[error("{0}")]
+    Limit(String),
+    /// The store can't; the turn stays open and is taken up again.
+    #[error("the store failed: {0}")]
+    Store(#[from] StoreError),
+    /// Files can't; as with the store.
+    #[error("the data folder failed: {0}")]
+    Io(#[from] std::io::Error),
+}

@@ -1,0 +1,125 @@
+//! What a wasm store holds: WASI without power, the table of resources, the turn.
+
+use crate::halt::Halt;
+use crate::interface::{clocks, stdio};
+use crate::turn::Turn;
+use chacha20::ChaCha20Rng;
+use rand::{Rng as _, SeedableRng as _};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use wasmtime::component::ResourceTable;
+use wasmtime::{Engine, ResourceLimiter, Store, UpdateDeadline};
+use wasmtime_wasi::{WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
+
+/// The data of a store: one turn of one guest.
+pub(crate) struct Host {
+    pub(crate) wasi: WasiCtx,
+    pub(crate) table: ResourceTable,
+    pub(crate) turn: Arc<Turn>,
+    pub(crate) lines: stdio::Lines,
+    memory: Memory,
+}
+
+impl WasiView for Host {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        WasiCtxView { ctx: &mut self.wasi, table: &mut self.table }
+    }
+}
+
+/// Which stream of the turn's seed a use draws from. The numbers are part of what a turn is pinned to.
+#[derive(Clone, Copy)]
+enum Stream {
+    Secure = 1,
+    Insecure = 2,
+    HashSeed = 3,
+    Guest = 4,
+}
+
+fn stream(seed: [u8; 32], stream: Stream) -> ChaCha20Rng {
+    let mut rng = ChaCha20Rng::from_seed(seed);
+    rng.set_stream(stream as u64);
+    rng
+}
+
+/// The `seed` that the contract hands to `run`.
+pub(crate) fn guest_seed(seed: [u8; 32]) -> u64 {
+    stream(seed, Stream::Guest).next_u64()
+}
+
+impl Host {
+    fn new(turn: Arc<Turn>, seed: [u8; 32]) -> Self {
+        let lines = stdio::Lines::new(&turn);
+        let mut hash_seed = stream(seed, Stream::HashSeed);
+        let hash_seed = u128::from(hash_seed.next_u64()) << 64 | u128::from(hash_seed.next_u64());
+        // No arguments, environment, files or network: a guest has what the contract gives it.
+        let wasi = WasiCtxBuilder::new()
+            .stdout(lines.stdout.clone())
+            .stderr(lines.stderr.clone())
+            .wall_clock(clocks::Wall(turn.clone()))
+            .monotonic_clock(clocks::Monotonic(turn.clone()))
+            .secure_random(stream(seed, Stream::Secure))
+            .insecure_random(stream(seed, Stream::Insecure))
+            .insecure_random_seed(hash_seed)
+            .build();
+        let memory = Memory { limit: turn.limits.memory_bytes, used: 0 };
+        Self { wasi, table: ResourceTable::new(), turn, lines, memory }
+    }
+
+    /// A fresh store: limits set, fair to others, and stopped by the epoch.
+    pub(crate) fn store(engine: &Engine, turn: Arc<Turn>, seed: [u8; 32]) -> Store<Self> {
+        let mut store = Store::new(engine, Self::new(turn, seed));
+        store.limiter(|host| &mut host.memory);
+        store.set_epoch_deadline(1);
+        store.epoch_deadline_callback(|context| {
+            context.data().tick()?;
+            Ok(UpdateDeadline::YieldCustom(1, Box::pin(tokio::task::yield_now())))
+        });
+        store
+    }
+
+    /// Once a tick in which the guest ran.
+    fn tick(&self) -> Result<(), Halt> {
+        let turn = &self.turn;
+        let budget = turn.limits.cpu_millis / 10;
+        if turn.replaying() {
+            // A budget of its own, generous: what ran once may run again, on a slower day.
+            if turn.replay_ticks.fetch_add(1, Ordering::Relaxed) > budget.saturating_mul(20) {
+                return Err(Halt::Limit("the replay of the turn took too long".into()));
+            }
+            return Ok(());
+        }
+        if turn.busy.fetch_add(1, Ordering::Relaxed) >= budget {
+            let seconds = turn.limits.cpu_millis as f64 / 1000.0;
+            return Err(Halt::Limit(format!("the plugin computed for {seconds} s without a host call, which is its limit")));
+        }
+        turn.check_time()
+    }
+}
+
+/// Holds all linear memories of a guest together under one limit.
+struct Memory {
+    limit: u64,
+    used: u64,
+}
+
+/// Elements of one table: room for what Python needs, not for an attack.
+const TABLE_ELEMENTS: usize = 1_000_000;
+
+impl ResourceLimiter for Memory {
+    fn memory_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
+        let used = self.used + desired.saturating_sub(current) as u64;
+        if used > self.limit {
+            let max = windlass_core::text::size(self.limit);
+            return Err(Halt::Limit(format!("the plugin wanted more than {max} of memory, which is its limit")).into());
+        }
+        self.used = used;
+        Ok(true)
+    }
+
+    fn table_growing(&mut self, _current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
+        if desired > TABLE_ELEMENTS {
+            return Err(Halt::Limit(format!("the plugin wanted a table of more than {TABLE_ELEMENTS} elements")).into());
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,436 @@
+//! Runs turns: waits for a slot, makes a fresh store, calls `run`, writes the end. Takes over what another host, or an
+//! earlier life of this one, left open.
+
+use crate::bindings::exports::windlass::plugin::tool;
+use crate::bindings::windlass::plugin::types::{Body, Failure, Outcome};
+use crate::clock;
+use crate::control::Control;
+use crate::halt::Halt;
+use crate::host::{Host, guest_seed};
+use crate::interface::{log, task as task_interface};
+use crate::life::{self, Ended, Opened, Pin, Stopped};
+use crate::services::Services;
+use crate::turn::{Turn, Write, fence};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use wasmtime::WasmBacktrace;
+use windlass_core::journal::Diverged;
+use windlass_core::limits::JSON_BYTES;
+use windlass_core::status::{Asked, Return, ending};
+use windlass_core::{Cause, Kind, Limits, Status};
+use windlass_store::{Hard, StoreError};
+
+/// Between two looks for open turns that nobody runs.
+const RECONCILE: Duration = Duration::from_secs(5);
+
+/// How the call of `run` came back.
+enum Came {
+    Back(Result<Outcome, Failure>),
+    /// The guest trapped, or a host function ended the turn.
+    Error(wasmtime::Error),
+    /// The grace was over.
+    Killed,
+    /// The host closes: nothing is written, the next start takes over.
+    Left,
+}
+
+/// Runs a turn, and each turn that follows at once, beside the caller.
+pub(crate) fn spawn(services: &Arc<Services>, opened: Opened) {
+    let control = Arc::new(Control::new());
+    services.running.lock().insert(opened.task.id, control.clone());
+    let services = services.clone();
+    services.tracker.clone().spawn(async move {
+        let id = opened.task.id;
+        let next = Box::pin(run(&services, &control, opened)).await;
+        // Whoever is told by `kill` that the turn is over need not wait for the grace.
+        control.kill.cancel();
+        {
+            let mut running = services.running.lock();
+            if running.get(&id).is_some_and(|current| Arc::ptr_eq(current, &control)) {
+                running.remove(&id);
+            }
+        }
+        match next {
+            Ok(Some(next)) => spawn(&services, next),
+            Ok(None) => {}
+            // Taken over, ended from outside, or deleted: somebody else wrote what there is to write.
+            Err(Halt::Store(StoreError::Fenced | StoreError::NoTask(_) | StoreError::Closed)) => {}
+            Err(halt) => tracing::error!(task = %id, error = %halt, "a turn was left open; it is taken up again"),
+        }
+    });
+}
+
+async fn run(services: &Arc<Services>, control: &Arc<Control>, opened: Opened) -> Result<Option<Opened>, Halt> {
+    let Opened { task, mut turn } = opened;
+    let slot = tokio::select! {
+        slot = services.slots.clone().acquire_owned() => slot.map_err(|_| StoreError::Closed)?,
+        // A turn that never ran was ended by whoever cancelled it; one taken over runs to be tidied up.
+        () = control.stop.cancelled(), if turn.started.is_none() => return Ok(None),
+        () = services.closing.cancelled() => return Ok(None),
+    };
+    if turn.cancel.is_some() {
+        control.ask(Asked::Cancel);
+    } else if turn.overdue.is_some() {
+        control.ask(Asked::Deadline);
+    }
+    let first = turn.started.is_none();
+    if first {
+        turn.started = Some(clock::now());
+    }
+    let running = Turn::load(services.clone(), control.clone(), &task, &turn, slot).await;
+    let running = match running {
+        Err(Halt::Damaged(damaged)) => {
+            let stopped = Stopped { reason: "damaged", text: format!("Stopped: {damaged}"), details: json!({"pos": damaged.0}) };
+            stop_unloaded(services, &task, stopped).await?;
+            return Ok(None);
+        }
+        other => other?,
+    };
+    if first {
+        let record = running.draft(Kind::TurnStarted, format!("Turn {} started", turn.number)).with("digest", turn.digest.as_str());
+        let row = turn.clone();
+        let also: crate::turn::Also = Box::new(move |tx| {
+            // Only what the start changes: a cancel may have been written since the row was read.
+            let mut stored = tx.turn(row.task, row.number)?.ok_or(StoreError::Missing("turn"))?;
+            stored.started = row.started;
+            tx.put_turn(&stored)?;
+            crate::turn::status_update(row.task, None)(tx)
+        });
+        running.put(Hard::Soon, Write { records: vec![record], also: Some(also), ..Write::default() })?;
+    }
+    let came = call(&running, &task, &turn).await;
+    running.pages.close().await;
+    finish(&running, &task, &turn, came).await
+}
+
+/// Loads the component, makes the store, calls `run`. The store is dropped here, on every path.
+async fn call(running: &Arc<Turn>, task: &windlass_store::TaskRow, turn: &windlass_store::TurnRow) -> Came {
+    let services = &running.services;
+    let pre = match services.registry.ready(&turn.digest).await {
+        Ok(pre) => pre,
+        Err(refusal) => return Came::Error(refusal.into()),
+    };
+    let message = match turn.message {
+        None => None,
+        Some(id) => {
+            let task = task.id;
+            match services.store.read(move |rows| rows.message(task, id)).await {
+                Ok(row) => row.map(task_interface::message),
+                Err(error) => return Came::Error(Halt::from(error).into()),
+            }
+        }
+    };
+    let argument = tool::Turn {
+        task_id: task.id.to_string(),
+        number: turn.number,
+        tool: task.tool.clone(),
+        input: task.input.clone(),
+        message,
+        seed: guest_seed(turn.seed),
+    };
+    let mut store = Host::store(services.registry.engine(), running.clone(), turn.seed);
+    let run = async {
+        let plugin = pre.instantiate_async(&mut store).await?;
+        plugin.windlass_plugin_tool().call_run(&mut store, &argument).await
+    };
+    let control = &running.control;
+    let came = tokio::select! {
+        biased;
+        () = services.closing.cancelled() => Came::Left,
+        () = control.kill.cancelled() => Came::Killed,
+        came = run => match came {
+            Ok(result) => Came::Back(result),
+            Err(error) => Came::Error(error),
+        },
+        never = deadline(running, turn.deadline) => match never {},
+    };
+    if matches!(came, Came::Left) {
+        return came;
+    }
+    if let Err(halt) = store.data().lines.finish()
+        && matches!(came, Came::Back(_))
+    {
+        return Came::Error(halt.into());
+    }
+    came
+}
+
+/// Watches the deadline; asks the turn to stop when it passes.
+async fn deadline(running: &Arc<Turn>, at: Option<windlass_core::Millis>) -> std::convert::Infallible {
+    if let Some(at) = at {
+        clock::until(at.as_nanos()).await;
+        let (task, number) = (running.task, running.number);
+        if let Err(error) = running.services.store.commit(Hard::Yes, move |tx| life::overdue(tx, task, number)).await {
+            tracing::error!(%task, %error, "a deadline was not written");
+        }
+        running.control.ask(Asked::Deadline);
+    }
+    std::future::pending().await
+}
+
+async fn finish(
+    running: &Arc<Turn>,
+    task: &windlass_store::TaskRow,
+    turn: &windlass_store::TurnRow,
+    came: Came,
+) -> Result<Option<Opened>, Halt> {
+    let asked = running.control.asked();
+    let ended = match came {
+        Came::Left => return Ok(None),
+        Came::Killed => stopped(Return::Stopped(Cause::Limit), asked, "it did not stop within the grace", json!({"code": "killed"})),
+        Came::Back(result) => {
+            if let Err(diverged) = running.journal(|j| j.end()) {
+                return stop(running, diverged_stop(&diverged)).await;
+            }
+            returned(running, task, turn, result, asked)
+        }
+        Came::Error(error) => match halt_of(error) {
+            Ok(Halt::Diverged(diverged)) => return stop(running, diverged_stop(&diverged)).await,
+            Ok(Halt::Limit(message)) => {
+                stopped(Return::Stopped(Cause::Limit), asked, &message, json!({"code": "limit", "message": message}))
+            }
+            Ok(halt) => return Err(halt),
+            Err(error) if running.replaying() => {
+                // It did not trap here before: what it replays is not what it was.
+                let diverged = running.journal(|j| j.end()).err();
+                let message = error.root_cause().to_string();
+                let mut stop_record = diverged.map_or_else(
+                    || Stopped { reason: "replay", text: String::new(), details: json!({}) },
+                    |d| diverged_stop(&Diverged { actual: format!("trapped: {message}"), ..d }),
+                );
+                stop_record.details["trap"] = message.into();
+                return stop(running, stop_record).await;
+            }
+            Err(error) => trapped(running, &error, asked),
+        },
+    };
+    log::flush(running);
+    running.close();
+    running.settle(0).await?;
+    let pin = next_pin(&running.services, &task.tool, &turn.plugin, &turn.digest);
+    let (id, number, (epoch, generation)) = (running.task, running.number, running.fence());
+    let next = running
+        .services
+        .store
+        .commit(Hard::Yes, move |tx| {
+            fence(tx, id, epoch, generation)?;
+            life::end(tx, id, number, &ended, pin)
+        })
+        .await?;
+    Ok(next)
+}
+
+/// What the next turn of a task is pinned to: the newest component that has the tool, else the one it had.
+pub(crate) fn next_pin(services: &Services, tool: &str, plugin: &str, digest: &str) -> Pin {
+    match services.registry.offering(tool) {
+        Some(newest) => pin(&newest.row.name, &newest.row.digest, &services.limits),
+        None => pin(plugin, digest, &services.limits),
+    }
+}
+
+/// Pins a turn, with fresh randomness of its own.
+pub(crate) fn pin(plugin: &str, digest: &str, limits: &Limits) -> Pin {
+    let mut seed = [0; 32];
+    getrandom::fill(&mut seed).expect("the operating system has randomness");
+    Pin { plugin: plugin.to_owned(), digest: digest.to_owned(), limits: limits.clone(), seed }
+}
+
+async fn stop(running: &Arc<Turn>, stopped: Stopped) -> Result<Option<Opened>, Halt> {
+    running.close();
+    running.settle(0).await?;
+    let (id, number, (epoch, generation)) = (running.task, running.number, running.fence());
+    running
+        .services
+        .store
+        .commit(Hard::Yes, move |tx| {
+            fence(tx, id, epoch, generation)?;
+            life::stop(tx, id, number, &stopped)
+        })
+        .await?;
+    Ok(None)
+}
+
+async fn stop_unloaded(services: &Services, task: &windlass_store::TaskRow, stopped: Stopped) -> Result<(), Halt> {
+    let (id, number, epoch) = (task.id, task.turn, task.epoch);
+    let stop = move |tx: &mut dyn windlass_store::Tx| {
+        tx.fence(id, epoch)?;
+        life::stop(tx, id, number, &stopped)
+    };
+    Ok(services.store.commit(Hard::Yes, stop).await?)
+}
+
+fn diverged_stop(diverged: &Diverged) -> Stopped {
+    Stopped {
+        reason: "replay",
+        text: format!("Stopped: {diverged}"),
+        details: json!({
+            "pos": diverged.pos, "expected": diverged.expected, "actual": diverged.actual,
+            "likely": "the plugin does something that differs between two runs, or its component changed",
+        }),
+    }
+}
+
+fn stopped(returned: Return, asked: Asked, message: &str, failure: Value) -> Ended {
+    let (status, cause) = ending(returned, asked);
+    let text = match (status, cause) {
+        (Status::Cancelled, _) => "Cancelled".to_owned(),
+        (_, Some(Cause::Deadline)) => "Failed: its time was over".to_owned(),
+        _ => format!("Failed: {}", windlass_core::text::cut(message, 500)),
+    };
+    let mut failure = failure;
+    failure["message"] = message.into();
+    let result = (status == Status::Failed).then_some(failure);
+    Ended { status, cause, result, question: false, text }
+}
+
+fn returned(
+    running: &Turn,
+    task: &windlass_store::TaskRow,
+    turn: &windlass_store::TurnRow,
+    result: Result<Outcome, Failure>,
+    asked: Asked,
+) -> Ended {
+    let outcome = match result {
+        Ok(outcome) => outcome,
+        Err(failure) => {
+            let details = failure.details.as_deref().and_then(|d| serde_json::from_str::<Value>(d).ok());
+            let value = json!({"code": failure.code, "details": details});
+            return stopped(Return::Failure, asked, windlass_core::text::prefix(&failure.message, 16 << 10), value);
+        }
+    };
+    match outcome_value(running, task, turn, &outcome) {
+        Ok((value, text)) => {
+            let (status, cause) = ending(Return::Outcome, asked);
+            Ended { status, cause, result: Some(value), question: outcome.question.is_some(), text }
+        }
+        Err(message) => stopped(Return::Failure, Asked::Nothing, &message, json!({"code": "invalid-output"})),
+    }
+}
+
+/// The outcome as JSON, and its line for people.
+fn outcome_value(
+    running: &Turn,
+    task: &windlass_store::TaskRow,
+    turn: &windlass_store::TurnRow,
+    outcome: &Outcome,
+) -> Result<(Value, String), String> {
+    let size = outcome.content.iter().map(|c| match &c.body { Body::Text(t) | Body::Artifact(t) => t.len() }).sum::<usize>();
+    if size + outcome.structured.as_ref().map_or(0, String::len) > JSON_BYTES {
+        return Err("the outcome is larger than 1 MiB: save it as an artifact".into());
+    }
+    let structured = match &outcome.structured {
+        None => Value::Null,
+        Some(text) => serde_json::from_str(text).map_err(|e| format!("the structured outcome is not JSON: {e}"))?,
+    };
+    // The schema of the component that ran; a newer one may say something else.
+    if let Some(plugin) = running.services.registry.get(&turn.plugin)
+        && plugin.row.digest == turn.digest
+        && let Some(tool) = plugin.tool(&task.tool)
+        && !structured.is_null()
+        && let Err(violations) = plugin.check_output(tool, &structured)
+    {
+        let list: Vec<_> = violations.iter().map(ToString::to_string).collect();
+        return Err(format!("the structured outcome breaks the tool's schema: {}", list.join("; ")));
+    }
+    let content: Vec<_> = outcome
+        .content
+        .iter()
+        .map(|c| match &c.body {
+            Body::Text(text) => json!({"mimeType": c.mime_type, "text": text}),
+            Body::Artifact(id) => json!({"mimeType": c.mime_type, "artifactId": id}),
+        })
+        .collect();
+    let line = outcome.content.iter().find_map(|c| match &c.body {
+        Body::Text(text) => text.lines().find(|line| !line.trim().is_empty()),
+        Body::Artifact(_) => None,
+    });
+    let text = match (&outcome.question, line) {
+        (Some(question), _) => format!("Asks: {}", windlass_core::text::cut(question, 500)),
+        (None, Some(line)) => format!("Completed: {}", windlass_core::text::cut(line, 500)),
+        (None, None) => "Completed".to_owned(),
+    };
+    Ok((json!({"content": content, "structured": structured, "question": outcome.question}), text))
+}
+
+/// A trap: what the guest said on standard error, the cause, and the names of its functions.
+fn trapped(running: &Turn, error: &wasmtime::Error, asked: Asked) -> Ended {
+    let root = error.root_cause().to_string();
+    let stderr: Vec<_> = running.stderr_tail.lock().iter().cloned().collect();
+    let panic = stderr.iter().position(|line| line.contains("panicked at")).map(|at| {
+        let place = stderr[at].split("panicked at ").nth(1).unwrap_or_default().trim_end_matches(':');
+        let said = stderr[at + 1..].iter().take_while(|line| !line.starts_with("note:")).cloned().collect::<Vec<_>>();
+        format!("panicked: {} ({place})", said.join(" "))
+    });
+    let message = panic.unwrap_or(root.clone());
+    let failure = json!({"code": "trap", "trap": root, "backtrace": backtrace(error), "stderr": stderr});
+    stopped(Return::Stopped(Cause::Trap), asked, &message, failure)
+}
+
+/// A line a frame: function, and file and line where the component has them.
+fn backtrace(error: &wasmtime::Error) -> Vec<String> {
+    let Some(trace) = error.downcast_ref::<WasmBacktrace>() else { return Vec::new() };
+    let mut lines = Vec::new();
+    for frame in trace.frames() {
+        let own = frame.func_name().map_or_else(|| format!("function {}", frame.func_index()), demangled);
+        if frame.symbols().is_empty() {
+            lines.push(own);
+            continue;
+        }
+        for symbol in frame.symbols() {
+            let name = symbol.name().map_or_else(|| own.clone(), demangled);
+            lines.push(match (symbol.file(), symbol.line()) {
+                (Some(file), Some(line)) => format!("{name} at {file}:{line}"),
+                _ => name,
+            });
+        }
+    }
+    lines.truncate(50);
+    lines
+}
+
+fn demangled(name: &str) -> String {
+    format!("{:#}", rustc_demangle::demangle(name))
+}
+
+/// The host's own reason, if the error carries one; else the error is the guest's.
+fn halt_of(error: wasmtime::Error) -> Result<Halt, wasmtime::Error> {
+    match error.downcast::<Halt>() {
+        Ok(halt) => Ok(halt),
+        Err(error) => match error.downcast::<crate::error::Refusal>() {
+            Ok(refusal) => Ok(Halt::Io(std::io::Error::other(refusal.to_string()))),
+            Err(error) => Err(error),
+        },
+    }
+}
+
+/// Takes over every open turn that this host does not run.
+pub(crate) async fn reconcile(services: &Arc<Services>) -> Result<usize, StoreError> {
+    let open = services.store.read(|rows| rows.open_tasks()).await?;
+    let mut taken = 0;
+    for task in open {
+        if services.control(task).is_some() || services.closing.is_cancelled() {
+            continue;
+        }
+        if let Some((opened, stopped)) = services.store.commit(Hard::Yes, move |tx| life::take_over(tx, task)).await? {
+            taken += 1;
+            if stopped.is_none() {
+                spawn(services, opened);
+            }
+        }
+    }
+    Ok(taken)
+}
+
+/// Looks for open turns again and again: one whose store failed in the middle is taken up when the store is back.
+pub(crate) async fn watch(services: Arc<Services>) {
+    loop {
+        tokio::select! {
+            () = services.closing.cancelled() => return,
+            () = tokio::time::sleep(RECONCILE) => {}
+        }
+        if let Err(error) = reconcile(&services).await {
+            tracing::error!(%error, "open turns can't be looked for");
+        }
+    }
+}

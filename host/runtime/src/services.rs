@@ -1,0 +1,35 @@
+//! What all turns of a host share.
+
+use crate::control::Control;
+use crate::registry::Registry;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use windlass_browser::Browser;
+use windlass_core::{Limits, TaskId};
+use windlass_store::Store;
+
+/// The parts of a host.
+pub(crate) struct Services {
+    pub(crate) store: Store,
+    pub(crate) browser: Browser,
+    pub(crate) registry: Registry,
+    pub(crate) limits: Limits,
+    /// Turns that run at once; a waiting turn holds none.
+    pub(crate) slots: Arc<Semaphore>,
+    /// The turns that this host runs, each reachable by its task.
+    pub(crate) running: Mutex<HashMap<TaskId, Arc<Control>>>,
+    /// The host is on its way out: turns are left as they are, the next start takes them over.
+    pub(crate) closing: CancellationToken,
+    pub(crate) tracker: TaskTracker,
+}
+
+impl Services {
+    /// The running turn of a task, if this host runs it.
+    pub(crate) fn control(&self, task: TaskId) -> Option<Arc<Control>> {
+        self.running.lock().get(&task).cloned()
+    }
+}

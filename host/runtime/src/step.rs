@@ -1,0 +1,168 @@
+//! A step: a host call that has an entry. One function knows the order of journal, records and effect for all of them.
+
+use crate::answer;
+use crate::bindings::windlass::plugin::types;
+use crate::clock;
+use crate::halt::Halt;
+use crate::turn::{Also, Turn, Write, error};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::future::Future;
+use std::time::Instant;
+use windlass_core::journal::{Begin, key};
+use windlass_core::{Call, Class, Draft, Kind};
+use windlass_store::Hard;
+
+/// What a call is, for journal and records.
+pub(crate) struct Step {
+    pub(crate) call: Call,
+    /// The page's logical number.
+    pub(crate) page: Option<u32>,
+    /// Arguments by name. Whole in the key, shortened in records; secrets stand here by name only.
+    pub(crate) args: Value,
+    /// `Click css=#pay`
+    pub(crate) doing: String,
+    /// `Clicked css=#pay`
+    pub(crate) done: String,
+}
+
+/// What an effect came to.
+pub(crate) struct Done<T> {
+    /// What the guest gets.
+    pub(crate) answer: T,
+    /// What the record shows of it.
+    pub(crate) result: Option<Value>,
+    /// A record that stands for the step, in place of `step.finished`.
+    pub(crate) instead: Option<Draft>,
+    /// More to do in the same transaction.
+    pub(crate) also: Option<Also>,
+}
+
+impl<T> Done<T> {
+    /// Just an answer.
+    pub(crate) fn new(answer: T) -> Self {
+        Self { answer, result: None, instead: None, also: None }
+    }
+
+    /// An answer that the record shows.
+    pub(crate) fn shown(answer: T, result: Value) -> Self {
+        Self { result: Some(result), ..Self::new(answer) }
+    }
+}
+
+/// Everything that changes the world outside the store passes here.
+async fn effect<T>(work: impl Future<Output = T>) -> T {
+    work.await
+}
+
+impl Turn {
+    /// Does a step, or answers it from the journal. `work` is given the step's place; it runs only live.
+    ///
+    /// The outer error ends the turn; the inner one is the guest's to handle.
+    pub(crate) async fn step<T, F>(
+        &self,
+        step: Step,
+        work: impl FnOnce(u32) -> F + Send,
+    ) -> wasmtime::Result<Result<T, types::Error>>
+    where
+        T: Serialize + DeserializeOwned,
+        F: Future<Output = Result<Done<T>, types::Error>> + Send,
+    {
+        Ok(self.step_inner(step, work).await?)
+    }
+
+    async fn step_inner<T, F>(&self, step: Step, work: impl FnOnce(u32) -> F + Send) -> Result<Result<T, types::Error>, Halt>
+    where
+        T: Serialize + DeserializeOwned,
+        F: Future<Output = Result<Done<T>, types::Error>> + Send,
+    {
+        self.touch()?;
+        let key = key(step.call, step.args.to_string().as_bytes());
+        let (pos, in_doubt) = match self.journal(|j| j.begin(step.call, key))? {
+            Begin::Answered(bytes) => return Ok(answer::decode(self.services.store.blobs(), &bytes)?),
+            Begin::Live { pos } | Begin::Again { pos, .. } => (pos, false),
+            Begin::InDoubt { pos } => (pos, true),
+        };
+        let since = Instant::now();
+        let result = if in_doubt {
+            Err(error("interrupted", "the host stopped while this was under way: it may have happened"))
+        } else {
+            self.announce(&step, pos, key).await?;
+            effect(work(pos)).await
+        };
+        let millis = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let (result, write) = self.finished(&step, pos, millis, result);
+        let encoded = answer::encode(self.services.store.blobs(), &result)?;
+        let entry = self.journal(|j| j.finish(step.call, pos, key, clock::nanos(), encoded));
+        self.put(Hard::Soon, Write { entries: vec![entry], ..write })?;
+        self.pace().await?;
+        Ok(result)
+    }
+
+    /// What is written before the effect: hard for `Once`, with all that was queued before it.
+    async fn announce(&self, step: &Step, pos: u32, key: windlass_core::journal::Key) -> Result<(), Halt> {
+        let mut write = Write::default();
+        if step.call.announces() && self.reported.lock().started.insert(pos) {
+            let mut draft = self.draft(Kind::StepStarted, &step.doing).with("step", pos).with("call", step.call.name());
+            if let Some(page) = step.page {
+                draft = draft.with("page", format!("p{page}"));
+            }
+            write.records.push(draft.with("args", shortened(&step.args)));
+        }
+        if step.call.class() == Class::Once {
+            write.entries.push(self.journal(|j| j.start(step.call, pos, key, clock::nanos(), Vec::new())));
+            return self.commit(Hard::Yes, write).await;
+        }
+        if write.records.is_empty() { Ok(()) } else { self.put(Hard::Soon, write) }
+    }
+
+    fn finished<T>(
+        &self,
+        step: &Step,
+        pos: u32,
+        millis: u64,
+        result: Result<Done<T>, types::Error>,
+    ) -> (Result<T, types::Error>, Write) {
+        let finished = |text: String| {
+            let draft = self.draft(Kind::StepFinished, text).with("step", pos).with("call", step.call.name());
+            let draft = match step.page {
+                Some(page) => draft.with("page", format!("p{page}")),
+                None => draft,
+            };
+            let draft = if step.call.announces() { draft } else { draft.with("args", shortened(&step.args)) };
+            draft.with("durationMs", millis)
+        };
+        match result {
+            Ok(done) => {
+                let record = done.instead.unwrap_or_else(|| {
+                    let record = finished(format!("{} ({millis} ms)", step.done)).with("ok", true);
+                    match done.result {
+                        Some(result) => record.with("result", shortened(&result)),
+                        None => record,
+                    }
+                });
+                (Ok(done.answer), Write { records: vec![record], also: done.also, ..Write::default() })
+            }
+            Err(error) => {
+                let text = format!("{}: {}", step.doing, windlass_core::text::cut(&error.message, 300));
+                let mut shown = json!({"code": error.code, "message": shortened(&error.message.clone().into())});
+                if let Some(details) = error.details.as_deref().and_then(|d| serde_json::from_str(d).ok()) {
+                    shown["details"] = shortened(&details);
+                }
+                let record = finished(text).with("ok", false).with("error", shown);
+                (Err(error), Write { records: vec![record], ..Write::default() })
+            }
+        }
+    }
+}
+
+/// Long texts in what a record shows are cut to 2,000 characters; the journal and its key hold them whole.
+pub(crate) fn shortened(value: &Value) -> Value {
+    match value {
+        Value::String(text) => windlass_core::text::cut(text, 2000).into(),
+        Value::Array(items) => items.iter().take(100).map(shortened).collect(),
+        Value::Object(fields) => fields.iter().take(100).map(|(k, v)| (k.clone(), shortened(v))).collect(),
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,450 @@
+//! One running turn: its journal, its way into the log, its limits. Shared by the guest's host functions, its standard
+//! streams, its clocks and the tasks that write beside it.
+
+use crate::bindings::windlass::plugin::types;
+use crate::clock;
+use crate::control::Control;
+use crate::halt::Halt;
+use crate::interface::browser::Pages;
+use crate::services::Services;
+use parking_lot::Mutex;
+use serde_json::{Map, Value, json};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::time::Instant;
+use tokio::sync::OwnedSemaphorePermit;
+use windlass_core::journal::{Emit, Entry, EntryKind, Journal, Past};
+use windlass_core::limits::{RECORD_BYTES, WARN_PERCENT};
+use windlass_core::{Draft, Kind, Limits, Millis, Record, TaskId, WaitingFor};
+use windlass_store::{Ack, ArtifactRow, EntryRow, Hard, StoreError, TaskRow, TurnRow, Tx};
+
+/// More to do in the transaction of a write.
+pub(crate) type Also = Box<dyn FnOnce(&mut dyn Tx) -> Result<(), StoreError> + Send>;
+
+/// Writes that are under way before the guest has to wait.
+const OUTSTANDING: usize = 256;
+
+/// What one fenced write makes true together.
+#[derive(Default)]
+pub(crate) struct Write {
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) records: Vec<Draft>,
+    pub(crate) also: Option<Also>,
+}
+
+/// Positions of steps whose records stand in the log already.
+#[derive(Debug, Default)]
+pub(crate) struct Reported {
+    pub(crate) started: HashSet<u32>,
+}
+
+/// The newest progress, and when the last one was written.
+#[derive(Debug, Default)]
+pub(crate) struct Progress {
+    pub(crate) last: Option<Instant>,
+    pub(crate) pending: Option<Draft>,
+    pub(crate) timer: bool,
+}
+
+/// A running turn.
+pub(crate) struct Turn {
+    pub(crate) services: Arc<Services>,
+    pub(crate) task: TaskId,
+    pub(crate) number: u32,
+    pub(crate) plugin: String,
+    pub(crate) control: Arc<Control>,
+    pub(crate) limits: Limits,
+    pub(crate) pages: Pages,
+    pub(crate) progress: Mutex<Progress>,
+    pub(crate) reported: Mutex<Reported>,
+    /// Keys of questions asked so far in this turn.
+    pub(crate) question_keys: Mutex<HashSet<String>>,
+    /// Pieces of output so far, by part.
+    pub(crate) parts: Mutex<HashMap<String, u64>>,
+    /// Pollables of the guest that are timers, by their place in the table.
+    pub(crate) timers: Mutex<HashSet<u32>>,
+    /// The guest was told that it is cancelled.
+    pub(crate) seen_cancel: AtomicBool,
+    /// CPU ticks since the last step, and in replay.
+    pub(crate) busy: AtomicU64,
+    pub(crate) replay_ticks: AtomicU64,
+    /// The last lines of standard error, for a panic's message.
+    pub(crate) stderr_tail: Mutex<VecDeque<String>>,
+    journal: Mutex<Journal>,
+    acks: Mutex<VecDeque<Ack<(), StoreError>>>,
+    epoch: u64,
+    generation: u64,
+    records: AtomicU64,
+    warned: AtomicBool,
+    artifacts: AtomicU32,
+    slot: tokio::sync::Mutex<Option<OwnedSemaphorePermit>>,
+    live_since: Mutex<Option<Instant>>,
+    waited: AtomicU64,
+    ended: AtomicBool,
+}
+
+impl Turn {
+    /// Reads what is stored of the turn and sets out to replay it.
+    pub(crate) async fn load(
+        services: Arc<Services>,
+        control: Arc<Control>,
+        task: &TaskRow,
+        turn: &TurnRow,
+        slot: OwnedSemaphorePermit,
+    ) -> Result<Arc<Self>, Halt> {
+        let (id, number) = (task.id, turn.number);
+        let generation = services.store.generation();
+        // A turn that never ran has nothing to read: most turns, and they should not pay for a query.
+        let (entries, records, artifacts) = if turn.started.is_none() && number == 1 {
+            (Vec::new(), Vec::new(), 0)
+        } else {
+            services
+                .store
+                .read(move |rows| {
+                    Ok::<_, StoreError>((
+                        rows.entries(id, number)?,
+                        rows.turn_records(id, number)?,
+                        rows.artifacts(id)?.len(),
+                    ))
+                })
+                .await?
+        };
+        let start = turn.started.unwrap_or(turn.opened).as_nanos();
+        let mut reported = Reported::default();
+        for record in records.iter().filter(|r| r.kind == Kind::StepStarted) {
+            if let Some(step) = record.data.get("step").and_then(Value::as_u64) {
+                reported.started.insert(u32::try_from(step).unwrap_or(u32::MAX));
+            }
+        }
+        let count = records.len() as u64;
+        let past = entries.into_iter().map(entry).chain(records.into_iter().filter_map(emitted)).collect();
+        let journal = Journal::new(start, past)?;
+        Ok(Arc::new(Self {
+            pages: Pages::default(),
+            plugin: turn.plugin.clone(),
+            task: id,
+            number,
+            control,
+            limits: turn.limits.clone(),
+            progress: Mutex::default(),
+            reported: Mutex::new(reported),
+            question_keys: Mutex::default(),
+            parts: Mutex::default(),
+            timers: Mutex::default(),
+            seen_cancel: AtomicBool::new(false),
+            busy: AtomicU64::new(0),
+            replay_ticks: AtomicU64::new(0),
+            stderr_tail: Mutex::default(),
+            journal: Mutex::new(journal),
+            acks: Mutex::default(),
+            epoch: task.epoch,
+            generation,
+            records: AtomicU64::new(count),
+            warned: AtomicBool::new(false),
+            artifacts: AtomicU32::new(u32::try_from(artifacts).unwrap_or(u32::MAX)),
+            slot: tokio::sync::Mutex::new(Some(slot)),
+            live_since: Mutex::new(None),
+            waited: AtomicU64::new(0),
+            ended: AtomicBool::new(false),
+            services,
+        }))
+    }
+
+    /// Runs `f` on the journal. Not to be held over an await: it is a closure so that it can't be.
+    pub(crate) fn journal<T>(&self, f: impl FnOnce(&mut Journal) -> T) -> T {
+        f(&mut self.journal.lock())
+    }
+
+    /// Something stored is left to be answered from.
+    pub(crate) fn replaying(&self) -> bool {
+        self.journal.lock().replaying()
+    }
+
+    /// A record of this turn, made now.
+    pub(crate) fn draft(&self, kind: Kind, text: impl Into<String>) -> Draft {
+        Draft::new(clock::now(), self.number, kind, text)
+    }
+
+    /// Queues a fenced write; everything queued before it is committed before it.
+    pub(crate) fn put(&self, hard: Hard, write: Write) -> Result<(), Halt> {
+        let Write { entries, mut records, also } = write;
+        let (task, epoch, generation, number) = (self.task, self.epoch, self.generation, self.number);
+        self.count(&mut records)?;
+        let entries: Vec<_> = entries.into_iter().map(|e| row(number, e)).collect();
+        let ack = self.services.store.enqueue(hard, move |tx: &mut dyn Tx| {
+            crate::turn::fence(tx, task, epoch, generation)?;
+            if !entries.is_empty() {
+                tx.put_entries(task, &entries)?;
+            }
+            if !records.is_empty() {
+                tx.append(task, &records)?;
+            }
+            also.map_or(Ok(()), |also| also(tx))
+        });
+        self.acks.lock().push_back(ack);
+        Ok(())
+    }
+
+    /// Holds the limit of records, and warns before it is met.
+    fn count(&self, records: &mut Vec<Draft>) -> Result<(), Halt> {
+        let limit = self.limits.records;
+        let count = self.records.fetch_add(records.len() as u64, Ordering::Relaxed) + records.len() as u64;
+        if count > limit {
+            return Err(Halt::Limit(format!("the turn wrote {limit} records, which is its limit")));
+        }
+        if count * 100 >= limit * WARN_PERCENT && !self.warned.swap(true, Ordering::Relaxed) {
+            let text = format!("The turn wrote {count} of at most {limit} records");
+            records.push(self.draft(Kind::Warning, text).with("limit", "records").with("used", count).with("max", limit));
+        }
+        Ok(())
+    }
+
+    /// Waits until at most `leave` writes are under way.
+    pub(crate) async fn settle(&self, leave: usize) -> Result<(), Halt> {
+        loop {
+            let ack = {
+                let mut acks = self.acks.lock();
+                if acks.len() <= leave { return Ok(()) } else { acks.pop_front() }
+            };
+            if let Some(ack) = ack {
+                ack.await?;
+            }
+        }
+    }
+
+    /// Writes and waits until it is committed.
+    pub(crate) async fn commit(&self, hard: Hard, write: Write) -> Result<(), Halt> {
+        self.put(hard, write)?;
+        self.settle(0).await
+    }
+
+    /// Back-pressure: the guest waits while too much is under way.
+    pub(crate) async fn pace(&self) -> Result<(), Halt> {
+        self.settle(OUTSTANDING).await
+    }
+
+    /// Whether the guest has to wait before it may write more.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.acks.lock().len() > OUTSTANDING
+    }
+
+    /// A line that the guest emits: compared in replay, one record live. Text above the limit goes into an artifact.
+    pub(crate) fn emit(&self, kind: Kind, text: String, data: Map<String, Value>, also: Option<Also>) -> Result<(), Halt> {
+        self.busy.store(0, Ordering::Relaxed);
+        if text.len() + data.values().map(|v| v.as_str().map_or(16, str::len)).sum::<usize>() > RECORD_BYTES {
+            let (sha256, size) = (self.services.store.blobs().put(text.as_bytes())?, text.len() as u64);
+            return self.emit_stored(kind, &text, data, &sha256, size);
+        }
+        if let Emit::Live { pos } = self.journal(|j| j.emit(kind, &text, &data))? {
+            let mut draft = self.draft(kind, text).at(pos);
+            draft.data = data;
+            self.put(Hard::Soon, Write { records: vec![draft], also, ..Write::default() })?;
+        }
+        Ok(())
+    }
+
+    /// A line too long for a record, whose bytes are a blob already: the record shows its beginning and names the artifact.
+    pub(crate) fn emit_stored(
+        &self,
+        kind: Kind,
+        beginning: &str,
+        mut data: Map<String, Value>,
+        sha256: &str,
+        size: u64,
+    ) -> Result<(), Halt> {
+        let text = format!("{}…", windlass_core::text::prefix(beginning, 1000));
+        let name = format!("{}-{}.txt", kind.as_str(), self.journal(|j| j.pos()) + 1);
+        data.retain(|_, value| value.as_str().is_none_or(|s| s.len() <= 1000));
+        data.insert("truncated".into(), true.into());
+        let mut artifact = ArtifactRow {
+            id: String::new(),
+            name,
+            mime_type: "text/plain".into(),
+            size,
+            sha256: sha256.to_owned(),
+            width: None,
+            height: None,
+            created: clock::now(),
+            turn: self.number,
+        };
+        data.insert("artifact".into(), describe(self.task, &artifact));
+        if let Emit::Live { pos } = self.journal(|j| j.emit(kind, &text, &data))? {
+            artifact.id = self.next_artifact();
+            data.insert("artifact".into(), describe(self.task, &artifact));
+            let mut draft = self.draft(kind, text).at(pos);
+            draft.data = data;
+            let task = self.task;
+            let also: Also = Box::new(move |tx| tx.insert_artifact(task, &artifact));
+            self.put(Hard::Soon, Write { records: vec![draft], also: Some(also), ..Write::default() })?;
+        }
+        Ok(())
+    }
+
+    /// Keeps a file in the task: its row, and the record that shows it.
+    pub(crate) fn artifact(&self, pos: u32, mut row: ArtifactRow, what: &str) -> (ArtifactRow, Draft, Also) {
+        row.id = self.next_artifact();
+        let size = windlass_core::text::size(row.size);
+        let dimensions = row.width.zip(row.height).map(|(w, h)| format!(", {w} × {h}")).unwrap_or_default();
+        let draft = self
+            .draft(Kind::Artifact, format!("{what} {}{dimensions}, {size}", row.name))
+            .with("step", pos)
+            .with("artifact", describe(self.task, &row));
+        let (task, stored) = (self.task, row.clone());
+        (row, draft, Box::new(move |tx| tx.insert_artifact(task, &stored)))
+    }
+
+    fn next_artifact(&self) -> String {
+        format!("a{}", self.artifacts.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    /// The guest reads a clock.
+    pub(crate) fn clock(&self) -> u64 {
+        let (now, entry) = self.journal(|j| j.clock(clock::nanos));
+        if let Some(entry) = entry {
+            // A clock read can't fail; where the store does, the next write says so.
+            let _ = self.put(Hard::Soon, Write { entries: vec![entry], ..Write::default() });
+        }
+        now
+    }
+
+    /// A step begins: the CPU budget starts anew, and the limits of the turn are looked at.
+    pub(crate) fn touch(&self) -> Result<(), Halt> {
+        self.busy.store(0, Ordering::Relaxed);
+        let (entries, bytes) = self.journal(|j| (j.entries(), j.answer_bytes()));
+        if entries > self.limits.entries {
+            return Err(Halt::Limit(format!("the turn made {} steps, which is its limit", self.limits.entries)));
+        }
+        if bytes > self.limits.answer_bytes {
+            let max = windlass_core::text::size(self.limits.answer_bytes);
+            return Err(Halt::Limit(format!("the answers of the turn's steps are more than {max}, which is their limit")));
+        }
+        self.check_time()
+    }
+
+    /// The time of the turn without its waits; counts from the moment it is live.
+    pub(crate) fn check_time(&self) -> Result<(), Halt> {
+        if self.replaying() {
+            return Ok(());
+        }
+        let since = *self.live_since.lock().get_or_insert_with(Instant::now);
+        let used = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
+        if used.saturating_sub(self.waited.load(Ordering::Relaxed)) > self.limits.turn_millis {
+            let max = self.limits.turn_millis / 1000;
+            return Err(Halt::Limit(format!("the turn ran for {max} s without its waits, which is its limit")));
+        }
+        Ok(())
+    }
+
+    /// Waits without holding a slot.
+    pub(crate) async fn wait<T>(&self, wait: impl Future<Output = T>) -> T {
+        let since = Instant::now();
+        drop(self.slot.lock().await.take());
+        let value = wait.await;
+        if let Ok(permit) = self.services.slots.clone().acquire_owned().await {
+            *self.slot.lock().await = Some(permit);
+        }
+        self.waited.fetch_add(u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        value
+    }
+
+    /// A change of what the turn waits for, as a record, and for the task's row.
+    pub(crate) fn waits_for(&self, from: Option<WaitingFor>, to: Option<WaitingFor>) -> (Draft, Also) {
+        (status_record(clock::now(), self.number, from, to), status_update(self.task, to))
+    }
+
+    /// Writes nothing any more; what is under way beside the guest ends.
+    pub(crate) fn close(&self) {
+        self.ended.store(true, Ordering::Release);
+    }
+
+    /// The turn is over.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.ended.load(Ordering::Acquire)
+    }
+
+    /// Epoch and generation, for the write that ends the turn.
+    pub(crate) fn fence(&self) -> (u64, u64) {
+        (self.epoch, self.generation)
+    }
+}
+
+/// The record of a wait that began or ended.
+pub(crate) fn status_record(time: Millis, turn: u32, from: Option<WaitingFor>, to: Option<WaitingFor>) -> Draft {
+    let status = |waiting: Option<WaitingFor>| waiting.map_or("working", |w| w.status().as_str());
+    let text = match to {
+        None => "Working",
+        Some(WaitingFor::Slot) => "Waiting for a slot",
+        Some(WaitingFor::Input) => "Waiting for an answer",
+        Some(WaitingFor::Message) => "Waiting for a message",
+        Some(WaitingFor::Timer) => "Waiting for a timer",
+        Some(WaitingFor::Child) => "Waiting for a child task",
+        Some(WaitingFor::Operator) => "Waiting for an operator",
+    };
+    Draft::new(time, turn, Kind::Status, text)
+        .with("from", status(from))
+        .with("to", status(to))
+        .with("waitingFor", to.map_or(Value::Null, |w| w.as_str().into()))
+}
+
+/// Sets what the task's open turn waits for.
+pub(crate) fn status_update(task: TaskId, to: Option<WaitingFor>) -> Also {
+    Box::new(move |tx| {
+        if let Some(mut row) = tx.task(task, None)? {
+            row.status = to.map_or(windlass_core::Status::Working, WaitingFor::status);
+            row.waiting_for = to;
+            row.updated = clock::now();
+            tx.update_task(&row)?;
+        }
+        Ok(())
+    })
+}
+
+/// How a record shows an artifact.
+pub(crate) fn describe(task: TaskId, row: &ArtifactRow) -> Value {
+    let mut shown = json!({
+        "id": row.id, "name": row.name, "mimeType": row.mime_type, "size": row.size, "sha256": row.sha256,
+        "href": format!("/api/v1/tasks/{task}/artifacts/{}", row.id), "uri": format!("task-artifact://{task}/{}", row.id),
+    });
+    if let (Some(width), Some(height)) = (row.width, row.height) {
+        shown["width"] = width.into();
+        shown["height"] = height.into();
+    }
+    shown
+}
+
+/// An error as the contract has it.
+pub(crate) fn error(code: &str, message: impl Into<String>) -> types::Error {
+    types::Error { code: code.to_owned(), message: message.into(), details: None }
+}
+
+fn entry(row: EntryRow) -> Past {
+    let kind = match row.kind {
+        windlass_store::EntryKind::Started => EntryKind::Started,
+        windlass_store::EntryKind::Answer => EntryKind::Answer,
+        windlass_store::EntryKind::Sample => EntryKind::Sample,
+    };
+    Entry { pos: row.pos, kind, call: row.call, key: row.key, time: row.time, nth: row.nth, answer: row.answer }.into()
+}
+
+fn row(turn: u32, entry: Entry) -> EntryRow {
+    let kind = match entry.kind {
+        EntryKind::Started => windlass_store::EntryKind::Started,
+        EntryKind::Answer => windlass_store::EntryKind::Answer,
+        EntryKind::Sample => windlass_store::EntryKind::Sample,
+    };
+    let Entry { pos, call, key, time, nth, answer, .. } = entry;
+    EntryRow { turn, pos, kind, call, key, time, nth, answer }
+}
+
+fn emitted(record: Record) -> Option<Past> {
+    let pos = record.pos.filter(|_| record.kind.is_emitted())?;
+    Some(Past::Emitted { pos, kind: record.kind, text: record.text, data: record.data })
+}
+
+/// The guard of every write of a turn: its epoch, and that no commit failed since it began (one of its own earlier
+/// writes could be missing).
+pub(crate) fn fence(tx: &mut dyn Tx, task: TaskId, epoch: u64, generation: u64) -> Result<(), StoreError> {
+    if tx.generation() == generation { tx.fence(task, epoch) } else { Err(StoreError::Fenced) }
+}

@@ -1,0 +1,645 @@
+//! The host as its ways in see it: every request of a caller is one function here.
+
+use crate::clock;
+use crate::engine::Compiler;
+use crate::error::{Error, Refusal};
+use crate::life::{self, Cancelled, New, situation};
+use crate::registry::{Installed, Registry};
+use crate::services::Services;
+use crate::view::{
+    Action, ArtifactFile, Caller, CreateTask, Created, EventsPage, PluginView, QuestionView, TaskDetails, TaskPage,
+    TaskView, ToolView,
+};
+use crate::{runner, schema, turn};
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{Semaphore, broadcast};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use windlass_browser::Browser;
+use windlass_core::status::{Asked, Effect, Move, allows, shown};
+use windlass_core::{Kind, Limits, Manifest, Status, TaskId, cursor};
+use windlass_store::{Changed, Hard, Rows, Store, StoreError, Tail, TaskFilter, TaskRow};
+
+/// How a host is set up.
+pub struct Options {
+    /// The data folder; made if it is not there. One host a folder.
+    pub data: PathBuf,
+    /// Chromium.
+    pub browser: windlass_browser::Config,
+    /// Turns that run at once, 1 to 10,000; a waiting turn holds none.
+    pub slots: usize,
+    /// What a turn may use.
+    pub limits: Limits,
+    /// Components that come with the host.
+    pub built_in: Vec<&'static [u8]>,
+    /// Addresses that no page may reach, beside those the host knows itself.
+    pub denied: Vec<SocketAddr>,
+}
+
+/// Which tasks a list shows.
+#[derive(Clone, Debug, Default)]
+pub struct ListTasks {
+    /// Only those shown in this status.
+    pub status: Option<Status>,
+    /// Only calls of this tool.
+    pub tool: Option<String>,
+    /// True: archived ones; false: the others; none: both.
+    pub archived: Option<bool>,
+    /// This text stands in title, tool or id.
+    pub q: Option<String>,
+    /// From the page before.
+    pub cursor: Option<String>,
+    /// 1 to 200.
+    pub limit: usize,
+}
+
+/// A change of a plugin.
+#[derive(Clone, Debug, Default)]
+pub struct PatchPlugin {
+    /// Takes new tasks, or not.
+    pub enabled: Option<bool>,
+    /// All of its grants, in place of those it has.
+    pub grants: Option<Vec<String>>,
+}
+
+/// A log that is followed.
+pub struct Follow {
+    /// Gives what comes after the cursor.
+    pub tail: Tail,
+    /// The oldest record kept, when the follower began.
+    pub first_seq: u64,
+    /// The newest record then.
+    pub last_seq: u64,
+    /// A turn was open then.
+    pub open: bool,
+}
+
+/// How a host is.
+#[derive(Clone, Debug)]
+pub struct Health {
+    /// The store answers a read, or why not.
+    pub store: Result<(), String>,
+    /// Turns that this host holds, running or waiting.
+    pub turns: usize,
+    /// Free slots.
+    pub free_slots: usize,
+    /// Open browser contexts.
+    pub contexts: usize,
+    /// Process id of Chromium, if one runs.
+    pub browser_pid: Option<u32>,
+}
+
+/// A host. Clones are handles to the same one.
+#[derive(Clone)]
+pub struct Windlass {
+    services: Arc<Services>,
+}
+
+impl Windlass {
+    /// Opens the store, installs what comes with the host, and takes over every open turn.
+    ///
+    /// # Errors
+    /// The data folder is another host's, or can't be used; a component of the host itself is refused.
+    pub async fn open(options: Options) -> Result<Self, Error> {
+        let store = Store::open(&options.data)?;
+        Self::with_store(options, store).await
+    }
+
+    async fn with_store(options: Options, store: Store) -> Result<Self, Error> {
+        let compiler = Compiler::new(options.data.join("cache"))?;
+        let registry = Registry::open(store.clone(), compiler).await?;
+        let browser = Browser::new(options.browser);
+        for address in options.denied {
+            browser.deny(address);
+        }
+        let services = Arc::new(Services {
+            store,
+            browser,
+            registry,
+            limits: options.limits,
+            slots: Arc::new(Semaphore::new(options.slots.clamp(1, 10_000))),
+            running: Mutex::default(),
+            closing: CancellationToken::new(),
+            tracker: TaskTracker::new(),
+        });
+        for component in options.built_in {
+            services.registry.add_built_in(component).await?;
+        }
+        let taken = runner::reconcile(&services).await?;
+        if taken > 0 {
+            tracing::info!(turns = taken, "open turns were taken over");
+        }
+        tokio::spawn(runner::watch(services.clone()));
+        Ok(Self { services })
+    }
+
+    /// An address that no page may reach: a listener of the host itself.
+    pub fn deny(&self, address: SocketAddr) {
+        self.services.browser.deny(address);
+    }
+
+    /// Leaves open turns as they are, ends Chromium, makes everything hard. The next start takes the turns over.
+    pub async fn close(&self) {
+        self.services.closing.cancel();
+        self.services.tracker.close();
+        // A turn notices at its next await; one that computes is dropped with the process.
+        let _ = tokio::time::timeout(Duration::from_secs(5), self.services.tracker.wait()).await;
+        self.services.browser.shutdown().await;
+        self.services.store.close().await;
+    }
+
+    fn check_open(&self) -> Result<(), Error> {
+        if self.services.closing.is_cancelled() { Err(Error::Closing) } else { Ok(()) }
+    }
+
+    /// Tools of enabled plugins, by name.
+    #[must_use]
+    pub fn tools(&self) -> Vec<ToolView> {
+        self.services.registry.tools()
+    }
+
+    fn offering(&self, tool: &str) -> Result<Arc<Installed>, Error> {
+        self.services.registry.offering(tool).ok_or_else(|| Error::UnknownTool {
+            name: tool.to_owned(),
+            known: self.tools().into_iter().map(|tool| tool.name).collect(),
+        })
+    }
+
+    /// Makes a task: hard before it is answered.
+    ///
+    /// # Errors
+    /// Unknown tool, input against its schema, a bad title, time-out or key, a key used for another request.
+    pub async fn create(&self, caller: &Caller, new: CreateTask) -> Result<Created, Error> {
+        self.check_open()?;
+        let plugin = self.offering(&new.tool)?;
+        if let Some(tool) = plugin.tool(&new.tool) {
+            let checked = plugin.check_input(tool, &new.input);
+            checked.map_err(|violations| Error::InvalidInput { tool: new.tool.clone(), violations })?;
+        }
+        if new.title.as_ref().is_some_and(|title| title.is_empty() || title.chars().count() > 200) {
+            return Err(Error::Invalid("title must have 1 to 200 characters".into()));
+        }
+        if new.timeout_millis.is_some_and(|millis| !(1..=1 << 53).contains(&millis)) {
+            return Err(Error::Invalid("timeoutMs must be a whole number from 1 to 2^53".into()));
+        }
+        if new.idempotency_key.as_ref().is_some_and(|key| key.is_empty() || key.len() > 255) {
+            return Err(Error::Invalid("an idempotency key has 1 to 255 characters".into()));
+        }
+        let request = json!([new.tool, new.input, new.title, new.timeout_millis]).to_string();
+        let mut random = [0; 10];
+        getrandom::fill(&mut random).expect("the operating system has randomness");
+        let now = clock::now();
+        let new = New {
+            id: TaskId::new(u64::try_from(now.0).unwrap_or(0), random),
+            principal: caller.principal.clone(),
+            tool: new.tool,
+            title: new.title,
+            input: new.input,
+            timeout_millis: new.timeout_millis,
+            idempotency: new.idempotency_key.map(|key| (key, Sha256::digest(request.as_bytes()).into())),
+            pin: runner::pin(&plugin.row.name, &plugin.row.digest, &self.services.limits),
+        };
+        match self.services.store.commit(Hard::Yes, move |tx| life::create(tx, new)).await? {
+            Ok(opened) => {
+                let task = view(&opened.task);
+                runner::spawn(&self.services, opened);
+                Ok(Created { task, replayed: false })
+            }
+            Err(id) => {
+                let row = self.services.store.read(move |rows| life::task(rows, id, None)).await?;
+                Ok(Created { task: view(&row), replayed: true })
+            }
+        }
+    }
+
+    /// One task, with its input, questions, outcome and artifacts.
+    ///
+    /// # Errors
+    /// Unknown task.
+    pub async fn task(&self, caller: &Caller, id: TaskId) -> Result<TaskView, Error> {
+        let principal = scope(caller);
+        self.services.store.read(move |rows| detailed(rows, id, principal.as_deref())).await
+    }
+
+    /// A page of tasks, newest first.
+    ///
+    /// # Errors
+    /// A bad cursor or limit.
+    pub async fn tasks(&self, caller: &Caller, list: ListTasks) -> Result<TaskPage, Error> {
+        if !(1..=200).contains(&list.limit) {
+            return Err(Error::Invalid("limit must be from 1 to 200".into()));
+        }
+        let before = list.cursor.map(|cursor| cursor.parse().map_err(|_| Error::Cursor(cursor::CursorError::NotANumber)));
+        let filter = TaskFilter {
+            principal: scope(caller),
+            status: list.status,
+            tool: list.tool,
+            archived: list.archived,
+            text: list.q,
+            before: before.transpose()?,
+        };
+        let limit = list.limit;
+        let mut rows = self.services.store.read(move |rows| rows.tasks(&filter, limit + 1)).await?;
+        let more = rows.len() > limit;
+        rows.truncate(limit);
+        let next_cursor = if more { rows.last().map(|row| row.id.to_string()) } else { None };
+        Ok(TaskPage { tasks: rows.iter().map(view).collect(), next_cursor })
+    }
+
+    /// Sends a follow-up: taken by the open turn, or it opens the next one. Answers the message's id.
+    ///
+    /// # Errors
+    /// Unknown task, archived, an empty or too long text, or a tool that is gone.
+    pub async fn continue_task(&self, caller: &Caller, id: TaskId, text: String) -> Result<u64, Error> {
+        self.message(caller, id, text, Move::Continue).await
+    }
+
+    async fn message(&self, caller: &Caller, id: TaskId, text: String, wanted: Move) -> Result<u64, Error> {
+        self.check_open()?;
+        if text.trim().is_empty() || text.len() > 64 << 10 {
+            return Err(Error::Invalid("a message has 1 byte to 64 KiB".into()));
+        }
+        let (principal, sender) = (scope(caller), caller.principal.clone());
+        let row = self.row(caller, id).await?;
+        let pin = self.services.registry.offering(&row.tool);
+        let pin = pin.map(|plugin| runner::pin(&plugin.row.name, &plugin.row.digest, &self.services.limits));
+        let (message, opened) = self
+            .services
+            .store
+            .commit(Hard::Yes, move |tx| {
+                let row = life::task(tx, id, principal.as_deref())?;
+                life::follow_up(tx, row, &text, &sender, wanted, pin)
+            })
+            .await?;
+        match opened {
+            Some(opened) => runner::spawn(&self.services, opened),
+            None => {
+                if let Some(control) = self.services.control(id) {
+                    control.message();
+                }
+            }
+        }
+        Ok(message)
+    }
+
+    /// Answers open questions, each by its public key. Where the turn completed with a question, `accept` of
+    /// `{"text": …}` is a follow-up.
+    ///
+    /// # Errors
+    /// Unknown task or question, an answer against its form, or a task that asks nothing.
+    pub async fn answer(&self, caller: &Caller, id: TaskId, answers: Vec<(String, Action)>) -> Result<TaskView, Error> {
+        self.check_open()?;
+        if answers.is_empty() {
+            return Err(Error::Invalid("no answer was given".into()));
+        }
+        let row = self.row(caller, id).await?;
+        if allows(situation(&row), Move::Answer) == Effect::OpensNextTurn {
+            let text = answers.iter().find_map(|(_, action)| match action {
+                Action::Accept(content) => content.get("text").and_then(Value::as_str).map(str::to_owned),
+                _ => None,
+            });
+            let text = text.ok_or_else(|| Error::Invalid("the task waits for a message: give {\"text\": …}, or continue it".into()))?;
+            self.message(caller, id, text, Move::Answer).await?;
+            return self.task(caller, id).await;
+        }
+        let questions = self.services.store.read(move |rows| rows.questions(id)).await?;
+        for (key, action) in &answers {
+            let question = questions.iter().find(|q| q.key == *key && q.turn == row.turn && q.answer.is_none());
+            if let (Some(question), Action::Accept(content)) = (question, action) {
+                let form = serde_json::from_str(&question.schema).unwrap_or_default();
+                let validator = schema::compile(&form).map_err(Error::Invalid)?;
+                let checked = schema::check(&validator, content);
+                checked.map_err(|violations| Error::InvalidAnswer { key: key.clone(), violations })?;
+            }
+        }
+        let (principal, by) = (scope(caller), caller.principal.clone());
+        self.services
+            .store
+            .commit(Hard::Yes, move |tx| {
+                let row = life::task(tx, id, principal.as_deref())?;
+                if let Effect::Refused(why) = allows(situation(&row), Move::Answer) {
+                    let status = shown(situation(&row)).0.as_str();
+                    return Err(Error::IllegalMove { why: why.to_owned(), status });
+                }
+                life::answer(tx, &row, &answers, &by)
+            })
+            .await?;
+        if let Some(control) = self.services.control(id) {
+            control.answered.notify_waiters();
+        }
+        self.task(caller, id).await
+    }
+
+    /// Asks the open turn to stop.
+    ///
+    /// # Errors
+    /// Unknown task.
+    pub async fn cancel(&self, caller: &Caller, id: TaskId) -> Result<TaskView, Error> {
+        let (principal, by) = (scope(caller), caller.principal.clone());
+        let cancelled = self
+            .services
+            .store
+            .commit(Hard::Yes, move |tx| {
+                let row = life::task(tx, id, principal.as_deref())?;
+                life::cancel(tx, row, &by)
+            })
+            .await?;
+        if cancelled == Cancelled::Tell
+            && let Some(control) = self.services.control(id)
+        {
+            control.ask(Asked::Cancel);
+        }
+        self.task(caller, id).await
+    }
+
+    /// Puts a task aside, or takes it back.
+    ///
+    /// # Errors
+    /// Unknown task, or its turn is open.
+    pub async fn archive(&self, caller: &Caller, id: TaskId, archived: bool) -> Result<TaskView, Error> {
+        let principal = scope(caller);
+        let archive = move |tx: &mut dyn windlass_store::Tx| {
+            let row = life::task(tx, id, principal.as_deref())?;
+            life::archive(tx, row, archived)
+        };
+        Ok(view(&self.services.store.commit(Hard::Yes, archive).await?))
+    }
+
+    /// Deletes a task with its log.
+    ///
+    /// # Errors
+    /// Unknown task, or its turn is open.
+    pub async fn delete(&self, caller: &Caller, id: TaskId) -> Result<(), Error> {
+        let principal = scope(caller);
+        let delete = move |tx: &mut dyn windlass_store::Tx| {
+            let row = life::task(tx, id, principal.as_deref())?;
+            life::delete(tx, &row)
+        };
+        self.services.store.commit(Hard::Yes, delete).await
+    }
+
+    /// Runs a stopped turn again (operators).
+    ///
+    /// # Errors
+    /// Not an operator, unknown task, or it does not wait for one.
+    pub async fn retry(&self, caller: &Caller, id: TaskId) -> Result<TaskView, Error> {
+        operator(caller)?;
+        let retry = move |tx: &mut dyn windlass_store::Tx| {
+            let row = life::task(tx, id, None)?;
+            life::retry(tx, row)
+        };
+        let opened = self.services.store.commit(Hard::Yes, retry).await?;
+        let seen = view(&opened.task);
+        runner::spawn(&self.services, opened);
+        Ok(seen)
+    }
+
+    /// Gives a stopped turn up (operators).
+    ///
+    /// # Errors
+    /// Not an operator, unknown task, or it does not wait for one.
+    pub async fn fail(&self, caller: &Caller, id: TaskId, message: Option<String>) -> Result<TaskView, Error> {
+        operator(caller)?;
+        let message = message.unwrap_or_else(|| "given up".into());
+        let fail = move |tx: &mut dyn windlass_store::Tx| {
+            let row = life::task(tx, id, None)?;
+            life::fail(tx, row, &message)
+        };
+        self.services.store.commit(Hard::Yes, fail).await?;
+        self.task(caller, id).await
+    }
+
+    /// A page of a log after `after`; waits up to `wait` for the first record where none is there.
+    ///
+    /// # Errors
+    /// Unknown task, a cursor beyond the log or before what is kept, a bad limit.
+    pub async fn events(
+        &self,
+        caller: &Caller,
+        id: TaskId,
+        after: u64,
+        limit: usize,
+        wait: Duration,
+        kinds: &[Kind],
+    ) -> Result<EventsPage, Error> {
+        if !(1..=1000).contains(&limit) {
+            return Err(Error::Invalid("limit must be from 1 to 1000".into()));
+        }
+        let until = tokio::time::Instant::now() + wait.min(Duration::from_secs(60));
+        let mut tail = self.services.store.tail(id, after);
+        let principal = scope(caller);
+        let mut after = after;
+        let mut found = Vec::new();
+        loop {
+            let (principal, room) = (principal.clone(), limit - found.len());
+            let (records, row) = self
+                .services
+                .store
+                .read(move |rows| {
+                    let row = life::task(rows, id, principal.as_deref())?;
+                    cursor::check(after, row.first_seq, row.last_seq)?;
+                    Ok::<_, Error>((rows.records(id, after, room)?, row))
+                })
+                .await?;
+            let full = records.len() == room;
+            after = records.last().map_or(after, |record| record.seq);
+            let wanted = records.into_iter().filter(|record| kinds.is_empty() || kinds.contains(&record.kind));
+            found.extend(wanted.map(Arc::new));
+            let more = after < row.last_seq;
+            if found.len() < limit && full && more {
+                continue;
+            }
+            let page = EventsPage {
+                first_seq: row.first_seq,
+                last_seq: row.last_seq,
+                next_after: after,
+                has_more: more,
+                open: !row.status.is_ended(),
+                records: std::mem::take(&mut found),
+            };
+            if !page.records.is_empty() || more || wait.is_zero() || !page.open {
+                return Ok(page);
+            }
+            match tokio::time::timeout_at(until, tail.next()).await {
+                Ok(news) => drop(news?),
+                Err(_) => return Ok(page),
+            }
+        }
+    }
+
+    /// Follows a log. Whether `after` is good is the follower's to see: it has the bounds.
+    ///
+    /// # Errors
+    /// Unknown task.
+    pub async fn follow(&self, caller: &Caller, id: TaskId, after: u64) -> Result<Follow, Error> {
+        let tail = self.services.store.tail(id, after);
+        let row = self.row(caller, id).await?;
+        Ok(Follow { tail, first_seq: row.first_seq, last_seq: row.last_seq, open: !row.status.is_ended() })
+    }
+
+    /// Whether a turn of the task is open, and the newest record.
+    ///
+    /// # Errors
+    /// Unknown task.
+    pub async fn position(&self, id: TaskId) -> Result<(bool, u64), Error> {
+        let row = self.services.store.read(move |rows| life::task(rows, id, None)).await?;
+        Ok((!row.status.is_ended(), row.last_seq))
+    }
+
+    /// Hears of every change of a task's row.
+    #[must_use]
+    pub fn changes(&self) -> broadcast::Receiver<Changed> {
+        self.services.store.changes()
+    }
+
+    /// A stored file.
+    ///
+    /// # Errors
+    /// Unknown task or artifact.
+    pub async fn artifact(&self, caller: &Caller, id: TaskId, artifact: &str) -> Result<ArtifactFile, Error> {
+        let (principal, wanted) = (scope(caller), artifact.to_owned());
+        let row = self
+            .services
+            .store
+            .read(move |rows| {
+                life::task(rows, id, principal.as_deref())?;
+                rows.artifact(id, &wanted)?.ok_or(Error::UnknownArtifact(wanted))
+            })
+            .await?;
+        let path = self.services.store.blobs().path(&row.sha256);
+        Ok(ArtifactFile { name: row.name, mime_type: row.mime_type, size: row.size, sha256: row.sha256, path })
+    }
+
+    /// All plugins (operators).
+    ///
+    /// # Errors
+    /// Not an operator.
+    pub async fn plugins(&self, caller: &Caller) -> Result<Vec<PluginView>, Error> {
+        operator(caller)?;
+        Ok(self.services.registry.views())
+    }
+
+    /// One plugin (operators).
+    ///
+    /// # Errors
+    /// Not an operator, or no such plugin.
+    pub async fn plugin(&self, caller: &Caller, name: &str) -> Result<PluginView, Error> {
+        operator(caller)?;
+        let found = self.services.registry.views().into_iter().find(|plugin| plugin.name == name);
+        found.ok_or_else(|| Error::UnknownPlugin(name.to_owned()))
+    }
+
+    /// Installs a component, or replaces the plugin of its name. Without grants it is installed disabled, unless it
+    /// replaces one that asked for no less.
+    ///
+    /// # Errors
+    /// Not an operator, or a refusal that says why.
+    pub async fn add_plugin(&self, caller: &Caller, bytes: Vec<u8>, grants: Option<Vec<String>>) -> Result<PluginView, Error> {
+        operator(caller)?;
+        self.check_open()?;
+        self.services.registry.add(bytes, grants, false).await
+    }
+
+    /// Enables, disables, grants (operators).
+    ///
+    /// # Errors
+    /// Not an operator, no such plugin, a grant it does not ask for.
+    pub async fn patch_plugin(&self, caller: &Caller, name: &str, patch: PatchPlugin) -> Result<PluginView, Error> {
+        operator(caller)?;
+        self.services.registry.patch(name, patch.enabled, patch.grants).await
+    }
+
+    /// Removes a plugin (operators).
+    ///
+    /// # Errors
+    /// Not an operator, no such plugin, it came with the host, or open turns hold it.
+    pub async fn remove_plugin(&self, caller: &Caller, name: &str) -> Result<(), Error> {
+        operator(caller)?;
+        self.services.registry.remove(name).await
+    }
+
+    /// Reads a component without installing, compiling or running it.
+    ///
+    /// # Errors
+    /// The first reason to refuse it.
+    pub fn inspect(bytes: &[u8]) -> Result<Manifest, Refusal> {
+        crate::inspect::inspect(bytes)
+    }
+
+    /// How the host is.
+    pub async fn health(&self) -> Health {
+        let store = self.services.store.read(|rows| rows.plugin("")).await;
+        Health {
+            store: store.map(drop).map_err(|e: StoreError| e.to_string()),
+            turns: self.services.running.lock().len(),
+            free_slots: self.services.slots.available_permits(),
+            contexts: self.services.browser.contexts(),
+            browser_pid: self.services.browser.pid(),
+        }
+    }
+
+    async fn row(&self, caller: &Caller, id: TaskId) -> Result<TaskRow, Error> {
+        let principal = scope(caller);
+        self.services.store.read(move |rows| life::task(rows, id, principal.as_deref())).await
+    }
+}
+
+fn operator(caller: &Caller) -> Result<(), Error> {
+    if caller.operator { Ok(()) } else { Err(Error::NotOperator) }
+}
+
+/// Whose tasks a caller sees: an operator all, others their own.
+fn scope(caller: &Caller) -> Option<String> {
+    (!caller.operator).then(|| caller.principal.clone())
+}
+
+fn view(row: &TaskRow) -> TaskView {
+    let (status, waiting_for) = shown(situation(row));
+    TaskView {
+        id: row.id,
+        tool: row.tool.clone(),
+        plugin: row.plugin.clone(),
+        title: row.title.clone(),
+        principal: row.principal.clone(),
+        status,
+        waiting_for,
+        cause: row.cause,
+        status_message: row.status_message.clone(),
+        turn: row.turn,
+        open: !row.status.is_ended(),
+        archived: row.archived.is_some(),
+        created_at: row.created,
+        updated_at: row.updated,
+        ended_at: row.ended,
+        timeout_millis: row.timeout_millis,
+        first_seq: row.first_seq,
+        last_seq: row.last_seq,
+        details: None,
+    }
+}
+
+fn detailed(rows: &mut dyn Rows, id: TaskId, principal: Option<&str>) -> Result<TaskView, Error> {
+    let row = life::task(rows, id, principal)?;
+    let turn = rows.turn(id, row.turn)?.ok_or(StoreError::Missing("turn"))?;
+    let open = rows.questions(id)?.into_iter().filter(|q| q.turn == row.turn && q.answer.is_none());
+    let questions = open
+        .map(|q| QuestionView {
+            key: q.key,
+            message: q.message,
+            schema: serde_json::from_str(&q.schema).unwrap_or_default(),
+            people_only: q.people_only,
+            expires_at: q.expires,
+        })
+        .collect();
+    let result: Option<Value> = turn.result.and_then(|text| serde_json::from_str(&text).ok());
+    let (outcome, failure) = if row.status == Status::Completed { (result, None) } else { (None, result) };
+    let artifacts = rows.artifacts(id)?.iter().map(|artifact| turn::describe(id, artifact)).collect();
+    let input = serde_json::from_str(&row.input).unwrap_or_default();
+    Ok(TaskView { details: Some(TaskDetails { input, questions, outcome, failure, artifacts }), ..view(&row) })
+}
