@@ -1,6 +1,6 @@
 //! A context: the pages of one tenant, with the fence around them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::browser::Browser;
 use crate::call::{Call, Deadline};
 use crate::engine::Engine;
-use crate::error::Error;
+use crate::error::{Code, Error};
 use crate::event::Event;
 use crate::fence::Fence;
 use crate::options::PageOptions;
@@ -36,6 +36,7 @@ pub struct Context {
     making: tokio::sync::Mutex<()>,
     place: Mutex<Option<Place>>,
     pages: Mutex<HashMap<u32, Arc<Tab>>>,
+    opening: Mutex<HashSet<u32>>,
     closed: AtomicBool,
 }
 
@@ -71,6 +72,7 @@ impl Context {
             making: tokio::sync::Mutex::default(),
             place: Mutex::default(),
             pages: Mutex::default(),
+            opening: Mutex::default(),
             closed: AtomicBool::new(false),
         }
     }
@@ -82,8 +84,7 @@ impl Context {
     /// - [`Code::Invalid`](crate::Code::Invalid): a number in use, a locale or time zone that Chromium does not know, a closed context.
     pub async fn open(&self, id: u32, options: PageOptions, call: &Call) -> Result<Page, Error> {
         let deadline = call.start();
-        self.check(id)?;
-        let place = deadline.run("the browser to start", self.place()).await??;
+        let _reserved = self.reserve(id)?;
         let options = Arc::new(options);
         let owner = Owner {
             page: id,
@@ -91,6 +92,18 @@ impl Context {
             options: Arc::clone(&options),
             events: self.events.clone(),
         };
+        let mut opened = self.open_tab(owner.clone(), &deadline).await;
+        // A browser that died a moment ago may not have been missed before it was asked.
+        if matches!(&opened, Err(error) if error.code == Code::PageLost) {
+            opened = self.open_tab(owner, &deadline).await;
+        }
+        let tab = opened?;
+        self.pages().insert(id, Arc::clone(&tab));
+        Ok(Page::new(tab, Arc::clone(&self.fence), options))
+    }
+
+    async fn open_tab(&self, owner: Owner, deadline: &Deadline) -> Result<Arc<Tab>, Error> {
+        let place = deadline.run("the browser to start", self.place()).await??;
         let (give, taken) = oneshot::channel();
         // In a task of its own: a caller that gives up must not leave a page behind that nobody knows.
         tokio::spawn(async move {
@@ -101,13 +114,7 @@ impl Context {
             }
         });
         let opened = deadline.run("the page to open", taken).await?;
-        let tab = opened.map_err(|_| Error::unavailable("the page could not be opened"))??;
-        {
-            let mut pages = self.pages();
-            pages.retain(|_, tab| tab.gone().is_none());
-            pages.insert(id, Arc::clone(&tab));
-        }
-        Ok(Page::new(tab, Arc::clone(&self.fence), options))
+        opened.map_err(|_| Error::unavailable("the page could not be opened"))?
     }
 
     /// Closes all pages and popups, and forgets cookies and storage. On return the browser holds nothing of it.
@@ -134,19 +141,17 @@ impl Context {
         place.engine.is_alive().then_some(place)
     }
 
-    fn check(&self, id: u32) -> Result<(), Error> {
+    /// Takes a page number for as long as the page is being opened.
+    fn reserve(&self, id: u32) -> Result<Reserved<'_>, Error> {
         if self.closed.load(Ordering::SeqCst) {
             return Err(Error::invalid("the context is closed"));
         }
-        let in_use = self
-            .pages()
-            .get(&id)
-            .is_some_and(|tab| tab.gone().is_none());
-        if in_use {
-            Err(Error::invalid(format!("page {id} is open already")))
-        } else {
-            Ok(())
+        let mut pages = self.pages();
+        pages.retain(|_, tab| tab.gone().is_none());
+        if pages.contains_key(&id) || !self.opening().insert(id) {
+            return Err(Error::invalid(format!("page {id} is open already")));
         }
+        Ok(Reserved { context: self, id })
     }
 
     /// The browser context, made where there is none, or where its browser died.
@@ -187,8 +192,23 @@ impl Context {
         self.place.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn opening(&self) -> MutexGuard<'_, HashSet<u32>> {
+        self.opening.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn pages(&self) -> MutexGuard<'_, HashMap<u32, Arc<Tab>>> {
         self.pages.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct Reserved<'a> {
+    context: &'a Context,
+    id: u32,
+}
+
+impl Drop for Reserved<'_> {
+    fn drop(&mut self) {
+        self.context.opening().remove(&self.id);
     }
 }
 

@@ -170,7 +170,8 @@ fn key(name: &str, shift: bool) -> Option<Key> {
     })
 }
 
-/// What the editing keys do. A headless browser has no window system that would tell it.
+/// What the editing keys do. A headless browser has no window system that would tell it. Pasting is not among them: the clipboard is
+/// one for all contexts, and would carry text from one to another.
 fn command(letter: &str, modifiers: u8) -> Option<&'static str> {
     let shift = modifiers & Modifier::Shift.bit() != 0;
     if modifiers & !Modifier::Shift.bit() != Modifier::Control.bit() {
@@ -179,7 +180,6 @@ fn command(letter: &str, modifiers: u8) -> Option<&'static str> {
     match (letter.to_ascii_lowercase().as_str(), shift) {
         ("a", false) => Some("selectAll"),
         ("c", false) => Some("copy"),
-        ("v", false) => Some("paste"),
         ("x", false) => Some("cut"),
         ("y", false) | ("z", true) => Some("redo"),
         ("z", false) => Some("undo"),

@@ -15,6 +15,8 @@
 //! `cdp` speaks the protocol over a pipe; `launch` starts and ends the process; `engine` and `targets` know what is running;
 //! `fence` is the network boundary; `page` is what callers use. Everything above `cdp` would work the same over another transport.
 
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
 mod browser;
 mod call;
 mod cdp;

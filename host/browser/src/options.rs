@@ -55,7 +55,7 @@ impl PageOptions {
                     return Err(Error::invalid("user-agent contains a control character"));
                 }
                 "user-agent" => {
-                    options.user_agent = Some(value.clone()).filter(|text| !text.is_empty())
+                    options.user_agent = Some(value.clone()).filter(|text| !text.is_empty());
                 }
                 _ => {
                     return Err(Error::invalid(format!(

@@ -17,7 +17,7 @@ use crate::event::Event;
 use crate::options::PageOptions;
 
 /// Documents remembered a page. A `goto` looks for its own among the last ones.
-const DOCUMENTS: usize = 8;
+const DOCUMENTS: usize = 32;
 
 /// One attempt to load a document into the main frame; CDP calls it a loader.
 #[derive(Debug, Clone, Default)]
@@ -49,6 +49,8 @@ pub(crate) struct TabState {
     pub(crate) navigating: bool,
     /// Navigations begun; tells whether an action caused one.
     pub(crate) navigations: u64,
+    /// Navigations that changed the address and kept the document.
+    pub(crate) within_document: u64,
     pub(crate) dialogs: u32,
 }
 

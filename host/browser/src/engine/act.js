@@ -145,6 +145,14 @@ const announce = element => {
   element.dispatchEvent(new Event('change', { bubbles: true }));
 };
 
+// Focused and selected, so that what is typed replaces what is there; a page may take the focus away again.
+const select = (element, selectAll) => {
+  element.focus();
+  if (element.getRootNode().activeElement !== element) return failed('focus', { matched: 1, element: describe(element) });
+  selectAll();
+  return { how: 'insert' };
+};
+
 const fillInput = (element, text) => {
   const type = element.type;
   if (SET.has(type)) {
@@ -159,9 +167,7 @@ const fillInput = (element, text) => {
   if (type === 'number' && text.trim() !== '' && Number.isNaN(Number(text))) {
     return failed('value', { final: true, message: 'an input of type number takes a number' });
   }
-  element.focus();
-  element.select();
-  return { how: 'insert' };
+  return select(element, () => element.select());
 };
 
 const chooseOption = (element, text) => {
@@ -179,15 +185,9 @@ const chooseOption = (element, text) => {
 const fillElement = (element, text) => {
   if (element.localName === 'select') return chooseOption(element, text);
   if (element.localName === 'input') return fillInput(element, text);
-  if (element.localName === 'textarea') {
-    element.focus();
-    element.select();
-    return { how: 'insert' };
-  }
+  if (element.localName === 'textarea') return select(element, () => element.select());
   if (!element.isContentEditable) return failed('fillable', { final: true, message: `${describe(element)} can't be filled in` });
-  element.focus();
-  getSelection().selectAllChildren(element);
-  return { how: 'insert' };
+  return select(element, () => getSelection().selectAllChildren(element));
 };
 
 // ---- what the host calls ----
@@ -210,8 +210,12 @@ globalThis.windlass = {
     return point;
   }),
 
+  // What the last input has posted, such as the submission of a form, has begun by then.
+  handled: () => pause(0),
+
   // How the click went: {hit: true}, or what received it instead; null where nothing arrived.
-  clicked: () => {
+  clicked: async () => {
+    await pause(0);
     const first = armed && armed.first;
     armed = null;
     return first === 'hit' ? { hit: true } : { hit: false, covering: first };

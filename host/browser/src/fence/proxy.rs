@@ -6,6 +6,7 @@
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use http_body_util::combinators::BoxBody;
@@ -48,6 +49,7 @@ pub(crate) struct Fence {
     dialer: Arc<Dialer>,
     never: NeverList,
     stop: CancellationToken,
+    closed: AtomicBool,
 }
 
 impl Fence {
@@ -64,6 +66,7 @@ impl Fence {
             dialer,
             never,
             stop,
+            closed: AtomicBool::new(false),
         })
     }
 
@@ -77,8 +80,11 @@ impl Fence {
 
     /// Closes the port and every connection through it.
     pub(crate) fn close(&self) {
-        self.stop.cancel();
-        self.never.remove(self.address);
+        // Once: the port may be another context's by the second time.
+        if !self.closed.swap(true, Ordering::SeqCst) {
+            self.stop.cancel();
+            self.never.remove(self.address);
+        }
     }
 }
 
@@ -149,11 +155,10 @@ impl Client {
     }
 
     async fn tunnel(&self, request: Request<Incoming>) -> Response<Body> {
-        let authority = request
-            .uri()
-            .authority()
-            .map(|authority| authority.as_str());
-        let Some(destination) = authority.and_then(Destination::of_authority) else {
+        let authority = request.uri().authority();
+        let Some(destination) =
+            authority.and_then(|authority| Destination::of_authority(authority.as_str()))
+        else {
             return bad_request("CONNECT needs a host and a port");
         };
         let mut upstream = match self.dialer.connect(&destination, None).await {

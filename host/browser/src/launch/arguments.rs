@@ -47,7 +47,6 @@ const STEADY: &[&str] = &[
     "--disable-dev-shm-usage",
     "--disable-gpu",
     "--disable-hang-monitor",
-    "--disable-popup-blocking",
     "--disable-prompt-on-repost",
     "--disable-renderer-backgrounding",
     "--force-color-profile=srgb",

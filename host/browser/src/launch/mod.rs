@@ -107,7 +107,6 @@ fn command(executable: &Path, profile: &Profile, no_sandbox: bool) -> std::io::R
         "LD_LIBRARY_PATH",
         "FONTCONFIG_FILE",
         "FONTCONFIG_PATH",
-        "XDG_RUNTIME_DIR",
     ] {
         if let Some(value) = std::env::var_os(name) {
             command.env(name, value);

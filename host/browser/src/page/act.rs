@@ -200,6 +200,9 @@ impl Page {
         let navigations = self.inner.tab.state.borrow().navigations;
         self.press_keys(keys, "the keys to be pressed", &deadline)
             .await?;
+        let handled = self.ask_once::<Value>("handled", &Value::Null, "the keys", &deadline);
+        // They are pressed, whatever comes of this.
+        let _ = handled.await;
         self.settle(navigations, &deadline).await;
         Ok(())
     }
@@ -299,6 +302,7 @@ impl Page {
             "option" => Error::new(Code::NotFound, format!("`{name}`: {message}")),
             "visible" => late("is not visible"),
             "enabled" => late("is disabled"),
+            "focus" => late("does not keep the focus"),
             "editable" => late("is read-only"),
             "stable" => late("keeps moving"),
             "in-view" => late("can't be scrolled into view"),

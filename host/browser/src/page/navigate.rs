@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use url::Url;
 
 use super::Page;
@@ -12,11 +12,16 @@ use crate::error::{Code, Error};
 use crate::fence::dial::Refusal;
 use crate::fence::policy::Destination;
 use crate::options::Navigation;
-use crate::tab::Document;
+use crate::tab::{Document, TabState};
 
 /// How long an action waits for the navigation it has caused: the action itself is done, and what comes
 /// after it waits by itself.
 const SETTLE: Duration = Duration::from_secs(5);
+
+const EMPTY_ERROR: &str = "net::ERR_HTTP_RESPONSE_CODE_FAILURE";
+
+/// A page that does not answer for this long stands still.
+const STANDSTILL: Duration = Duration::from_secs(1);
 
 #[derive(Deserialize)]
 struct Navigated {
@@ -46,7 +51,9 @@ impl Page {
             .run("another action on the page", self.inner.hands.lock())
             .await?;
         let tab = &self.inner.tab;
+        self.end_standstill(&deadline).await?;
         let mark = self.inner.fence.dialer().refusals();
+        let within = tab.state.borrow().within_document;
         let mut abort = Abort {
             page: self,
             armed: true,
@@ -66,14 +73,27 @@ impl Page {
         let Some(loader) = navigated.loader else {
             return match navigated.error {
                 Some(error) => Err(self.failed(&url, None, &error, mark)),
-                None => Ok(Navigation {
-                    url: tab.state.borrow().url.clone(),
-                    status: 0,
-                }),
+                None => {
+                    // The event follows the answer.
+                    let moment = deadline.at_most(SETTLE);
+                    let moved = |state: &TabState| (state.within_document != within).then_some(());
+                    tab.wait("the address to change", &moment, moved).await?;
+                    Ok(Navigation {
+                        url: tab.state.borrow().url.clone(),
+                        status: 0,
+                    })
+                }
             };
         };
         if let Some(error) = navigated.error {
             let document = tab.state.borrow().document(&loader).cloned();
+            // An error status without a body: Chromium shows a page of its own, the answer is the site's.
+            if let Some(answered) = document.as_ref().filter(|_| error == EMPTY_ERROR) {
+                return Ok(Navigation {
+                    url: answered.url.clone(),
+                    status: answered.status,
+                });
+            }
             return Err(self.failed(&url, document, &error, mark));
         }
         self.loaded(&url, &loader, mark, &deadline).await
@@ -123,6 +143,24 @@ impl Page {
             url,
             status: document.status,
         })
+    }
+
+    /// An endless script in the document that is left would keep the next one out for ever; it is ended. It has to be now:
+    /// as soon as the next document is on its way, the old one can't be spoken to.
+    async fn end_standstill(&self, deadline: &Deadline) -> Result<(), Error> {
+        let tab = &self.inner.tab;
+        let ping = tab.send("Runtime.evaluate", &json!({"expression": "0"}));
+        let answered = tab
+            .answer::<Value>(ping, "the page to answer", &deadline.at_most(STANDSTILL))
+            .await;
+        match answered {
+            Err(error) if error.code == Code::Timeout => {
+                tab.post("Runtime.terminateExecution", &json!({}));
+                Ok(())
+            }
+            Err(error) => Err(error),
+            Ok(_) => Ok(()),
+        }
     }
 
     /// Everything that can be said about a URL before Chromium hears of it.

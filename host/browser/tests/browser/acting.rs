@@ -22,7 +22,7 @@ async fn a_click_is_one_trusted_click() {
 #[tokio::test]
 async fn a_click_waits_for_a_moving_button() {
     let (_world, page) = World::showing(&format!(
-        "{COUNTER}<style>#b{{position:absolute;animation:m .4s linear forwards}}@keyframes m{{to{{left:300px}}}}</style>\
+        "{COUNTER}<style>#b{{position:absolute;animation:m .4s linear forwards}}@keyframes m{{from{{left:0}}to{{left:300px}}}}</style>\
          <script>b.addEventListener('click',()=>n.textContent=Math.round(b.getBoundingClientRect().left))</script>"
     ))
     .await;
@@ -171,8 +171,10 @@ async fn fields_of_every_kind_are_filled_in() {
 
 #[tokio::test]
 async fn keys_edit_move_and_submit() {
-    let (world, page) =
-        World::showing("<form action=/done><input id=a name=q value=old><input id=b></form>").await;
+    let (world, page) = World::showing(
+        "<form action=/done><input id=a name=q value=old><input id=b><button>Go</button></form>",
+    )
+    .await;
     world.site.page("/done", "<h1>Done</h1>");
     page.click("#a", &call()).await.unwrap();
     page.press("Control+A", &call()).await.unwrap();

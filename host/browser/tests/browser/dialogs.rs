@@ -53,7 +53,7 @@ async fn a_page_that_does_not_want_to_be_left_is_left() {
 #[tokio::test]
 async fn popups_do_not_stop_their_opener() {
     let (mut world, page) = World::showing(
-        "<a id=a href=/popup target=_blank>New</a><button id=b onclick=\"w=open('/popup');n.textContent=!!w\">Open</button><p id=n></p>",
+        "<a id=a href=/popup target=_blank>New</a><button id=b onclick=\"w=window.open('/popup');n.textContent=!!w\">Open</button><p id=n></p>",
     )
     .await;
     world
@@ -70,4 +70,30 @@ async fn popups_do_not_stop_their_opener() {
     assert_eq!(world.event().await, alert);
     page.click("#a", &call()).await.unwrap();
     assert!(matches!(world.event().await, Event::Dialog { page: 1, .. }));
+}
+
+#[tokio::test]
+async fn a_flood_of_popups_and_dialogs_ends() {
+    let (mut world, page) = World::showing(
+        "<button onclick=\"for(let i=0;i<30;i++)window.open('/popup');for(let i=0;i<150;i++)alert(i);n.textContent='over'\">x</button><p id=n></p>",
+    )
+    .await;
+    world.site.page("/popup", "popup");
+    page.click("button", &call()).await.unwrap();
+    assert_eq!(page.text("#n", &call()).await.unwrap(), "over");
+    let mut reported = 0;
+    while let Ok(event) = world.events.try_recv() {
+        reported += u32::from(matches!(event, Event::Dialog { .. }));
+    }
+    assert_eq!(reported, 100);
+}
+
+#[tokio::test]
+async fn printing_does_not_stop_a_page() {
+    let (_world, page) = World::showing(
+        "<script>print()</script><button onclick='print();this.textContent=1'>0</button>",
+    )
+    .await;
+    page.click("button", &call()).await.unwrap();
+    assert_eq!(page.text("button", &call()).await.unwrap(), "1");
 }

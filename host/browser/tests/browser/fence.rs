@@ -4,6 +4,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use windlass_browser::{Code, Event, PageOptions, Verdict};
 
+use crate::life::sockets;
 use crate::site::{Answer, Site};
 use crate::{Grants, World, assert_code, call};
 
@@ -331,48 +332,22 @@ async fn the_proxy_is_no_open_relay() {
     );
 }
 
-/// The port of the proxy: among our listeners the one that Chromium is connected to.
-fn proxy_port(_browser: u32) -> u16 {
-    let own: Vec<u64> = std::fs::read_dir("/proc/self/fd")
-        .unwrap()
-        .flatten()
-        .filter_map(|entry| {
-            std::fs::read_link(entry.path())
-                .ok()?
-                .to_str()?
-                .strip_prefix("socket:[")?
-                .strip_suffix(']')?
-                .parse()
-                .ok()
-        })
-        .collect();
-    let table = std::fs::read_to_string("/proc/self/net/tcp").unwrap();
-    let lines: Vec<Vec<&str>> = table
-        .lines()
-        .skip(1)
-        .map(|line| line.split_whitespace().collect())
-        .collect();
-    let port = |text: &str| u16::from_str_radix(text.rsplit(':').next().unwrap(), 16).unwrap();
-    let listening: Vec<u16> = lines
-        .iter()
-        .filter(|line| line[3] == "0A" && own.contains(&line[9].parse().unwrap()))
-        .map(|line| port(line[1]))
-        .collect();
-    for candidate in listening {
-        use std::io::{Read, Write};
-        let mut stream = std::net::TcpStream::connect(("127.0.0.1", candidate)).unwrap();
-        stream
-            .write_all(b"CONNECT x HTTP/1.1\r\nHost: x\r\n\r\n")
-            .unwrap();
-        let mut answer = [0; 12];
-        if stream
-            .set_read_timeout(Some(std::time::Duration::from_secs(2)))
-            .is_ok()
-            && stream.read_exact(&mut answer).is_ok()
-            && &answer == b"HTTP/1.1 400"
-        {
-            return candidate;
-        }
-    }
-    panic!("no proxy port found");
+/// The port that a browser is connected to: it has no other way out.
+fn proxy_port(browser: u32) -> u16 {
+    let (_, remote) = sockets(browser)
+        .into_iter()
+        .find(|(state, _)| state == "01")
+        .expect("a connection");
+    remote
+}
+
+#[tokio::test]
+async fn a_browser_listens_on_no_port() {
+    let (world, _page) = World::showing("x").await;
+    let sockets = sockets(world.browser.pid().unwrap());
+    assert!(
+        sockets.iter().any(|(state, _)| state == "01")
+            && sockets.iter().all(|(state, _)| state != "0A"),
+        "{sockets:?}"
+    );
 }

@@ -6,9 +6,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use windlass_browser::{Browser, Call, Code, Config, Event, PageOptions};
+use windlass_browser::{Browser, Call, Code, Config, Event, PageOptions, Shot};
 
-use crate::{World, assert_code, call, config};
+use crate::{World, assert_code, call, config, within};
 
 /// All processes below `pid`, with their command lines.
 fn descendants(pid: u32) -> Vec<(u32, String)> {
@@ -47,6 +47,41 @@ fn renderers(pid: u32) -> Vec<u32> {
         .into_iter()
         .filter(|(_, line)| line.contains("--type=renderer"))
         .map(|(pid, _)| pid)
+        .collect()
+}
+
+/// State and remote port of every TCP socket of a browser.
+pub(crate) fn sockets(browser: u32) -> Vec<(String, u16)> {
+    let mut processes = descendants(browser);
+    processes.push((browser, String::new()));
+    let sockets: Vec<String> = processes
+        .iter()
+        .filter_map(|(pid, _)| std::fs::read_dir(format!("/proc/{pid}/fd")).ok())
+        .flat_map(Iterator::flatten)
+        .filter_map(|entry| {
+            Some(
+                std::fs::read_link(entry.path())
+                    .ok()?
+                    .to_str()?
+                    .strip_prefix("socket:[")?
+                    .strip_suffix(']')?
+                    .to_owned(),
+            )
+        })
+        .collect();
+    let tables = ["/proc/net/tcp", "/proc/net/tcp6"]
+        .map(|table| std::fs::read_to_string(table).unwrap_or_default());
+    let rows = tables
+        .iter()
+        .flat_map(|table| table.lines().skip(1))
+        .map(|row| row.split_whitespace().collect::<Vec<_>>());
+    rows.filter(|row| sockets.iter().any(|socket| socket == row[9]))
+        .map(|row| {
+            (
+                row[3].to_owned(),
+                u16::from_str_radix(row[2].rsplit(':').next().unwrap(), 16).unwrap(),
+            )
+        })
         .collect()
 }
 
@@ -119,19 +154,6 @@ async fn a_closed_page_is_lost_and_its_number_free() {
     assert!(
         world.events.try_recv().is_err(),
         "closing is not reported as a loss"
-    );
-}
-
-#[tokio::test]
-async fn a_page_that_closes_itself_is_lost() {
-    let (mut world, page) = World::showing("<button onclick='window.close()'>x</button>").await;
-    let _ = page.click("button", &call()).await;
-    assert_eq!(
-        world.event().await,
-        Event::PageLost {
-            page: 1,
-            reason: "it was closed".into()
-        }
     );
 }
 
@@ -359,4 +381,57 @@ async fn a_killed_host_takes_its_browser_along() {
     assert_eq!(entries(profiles.path()), 2);
     next.shutdown().await;
     assert_eq!(entries(profiles.path()), 0);
+}
+
+#[tokio::test]
+async fn a_page_that_stands_still_costs_no_more_than_the_deadline() {
+    let (world, page) =
+        World::showing("<button id=b onclick='for(;;);'>Loop</button><p id=p>x</p>").await;
+    let begin = Instant::now();
+    assert_code(page.click("#b", &within(300)).await, Code::Timeout);
+    assert_code(page.text("#p", &within(300)).await, Code::Timeout);
+    assert_code(
+        page.screenshot(Shot::default(), &within(300)).await,
+        Code::Timeout,
+    );
+    assert!(
+        begin.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        begin.elapsed()
+    );
+    // Another page is not held up, and the next document frees this one.
+    world
+        .open(2)
+        .await
+        .goto(&world.site.url("/"), &call())
+        .await
+        .unwrap();
+    page.goto(&world.site.page("/next", "<p id=p>next</p>"), &call())
+        .await
+        .unwrap();
+    assert_eq!(page.text("#p", &call()).await.unwrap(), "next");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_pages_work_at_once() {
+    let world = std::sync::Arc::new(World::new().await);
+    let url = world.site.page(
+        "/",
+        "<button id=b onclick='n.textContent=+n.textContent+1'>b</button><p id=n>0</p>",
+    );
+    let mut pages = tokio::task::JoinSet::new();
+    for id in 0..12 {
+        let (world, url) = (std::sync::Arc::clone(&world), url.clone());
+        pages.spawn(async move {
+            let page = world.open(id).await;
+            page.goto(&url, &call()).await.unwrap();
+            for _ in 0..5 {
+                page.click("#b", &call()).await.unwrap();
+            }
+            assert_eq!(page.text("#n", &call()).await.unwrap(), "5");
+        });
+    }
+    while let Some(done) = pages.join_next().await {
+        done.unwrap();
+    }
 }

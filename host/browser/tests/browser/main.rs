@@ -1,5 +1,7 @@
 //! Integration tests: a real Chromium against a server of our own.
 
+#![allow(clippy::unwrap_used)]
+
 mod acting;
 mod dialogs;
 mod fence;
@@ -7,6 +9,7 @@ mod life;
 mod navigation;
 mod reading;
 mod site;
+mod speed;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};

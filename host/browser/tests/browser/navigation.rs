@@ -35,6 +35,21 @@ async fn goto_answers_with_address_and_status() {
         .site
         .answer("/broken", Answer::Status(500, "oh".into()));
     assert_eq!(page.goto(&broken, &call()).await.unwrap().status, 500);
+    let empty = world
+        .site
+        .answer("/empty", Answer::Status(500, String::new()));
+    assert_eq!(
+        page.goto(&empty, &call()).await.unwrap(),
+        Navigation {
+            url: empty.clone(),
+            status: 500
+        }
+    );
+    assert_eq!(page.url(&call()).await.unwrap(), empty);
+    let no_content = world
+        .site
+        .answer("/no-content", Answer::Status(204, String::new()));
+    assert_code(page.goto(&no_content, &call()).await, Code::Unavailable);
     assert_eq!(
         page.goto("about:blank", &call()).await.unwrap(),
         Navigation {

@@ -225,3 +225,41 @@ async fn options_are_what_the_page_sees() {
         "{error}"
     );
 }
+
+#[tokio::test]
+async fn a_screenshot_shows_what_is_scrolled_to_and_leaves_the_page_as_it_is() {
+    let style =
+        "<style>body{margin:0}div{height:720px}#a{background:red}#b{background:blue}</style>";
+    let (world, page) = World::showing(&format!("{style}<div id=b></div>")).await;
+    let blue = page.screenshot(Shot::default(), &call()).await.unwrap();
+    let tall = format!(
+        "{style}<div id=a></div><div id=a></div><div id=b></div><p id=o></p><script>scrollTo(0,1440);setInterval(()=>o.textContent=[scrollY,innerWidth,innerHeight])</script>"
+    );
+    page.goto(&world.site.page("/tall", &tall), &call())
+        .await
+        .unwrap();
+    let seen = page.text("#o", &call()).await.unwrap();
+    assert!(page.screenshot(Shot::default(), &call()).await.unwrap() == blue);
+    assert!(
+        page.screenshot(
+            Shot {
+                locator: Some("#b".into()),
+                ..Shot::default()
+            },
+            &call()
+        )
+        .await
+        .unwrap()
+            == blue
+    );
+    page.screenshot(
+        Shot {
+            full: true,
+            ..Shot::default()
+        },
+        &call(),
+    )
+    .await
+    .unwrap();
+    assert_eq!(page.text("#o", &call()).await.unwrap(), seen);
+}

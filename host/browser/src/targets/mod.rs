@@ -2,19 +2,24 @@
 //!
 //! Runs in the task that reads the pipe, so it waits for nothing: it changes state and posts.
 
+mod events;
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::{oneshot, watch};
 
 use crate::cdp::{Connection, Event as CdpEvent, Handler};
 use crate::event::Event;
-use crate::tab::{Identity, Owner, Tab};
+use crate::tab::{Identity, Owner, Tab, TabState};
+use events::*;
 
 /// Dialogs reported a page; a page can open any number of them.
 const DIALOGS_REPORTED: u32 = 100;
+
+/// Popups a context: each costs a process, and a page can open any number of them. What is more is closed at once.
+const POPUPS: usize = 16;
 
 /// All page targets of one browser.
 #[derive(Default)]
@@ -93,15 +98,9 @@ impl Targets {
 
     fn attached(&self, connection: &Arc<Connection>, attached: Attached) {
         let Attached { session, target } = attached;
-        let resume = || {
-            connection.post(
-                Some(&session),
-                "Runtime.runIfWaitingForDebugger",
-                &json!({}),
-            )
-        };
+        let resume = "Runtime.runIfWaitingForDebugger";
         if target.kind != "page" {
-            resume();
+            connection.post(Some(&session), resume, &json!({}));
             return;
         }
         // A popup counts as its opener's, and looks like it.
@@ -114,6 +113,12 @@ impl Targets {
             popup: true,
             ..owner
         });
+        if owner.is_some() && self.popups(target.context.as_deref()) >= POPUPS {
+            // The opener stands still until it goes on.
+            connection.post(Some(&session), resume, &json!({}));
+            connection.post(None, "Target.closeTarget", &json!({"targetId": target.id}));
+            return;
+        }
         let tab = Arc::new(Tab::new(
             Arc::clone(connection),
             Identity {
@@ -146,7 +151,18 @@ impl Targets {
         if let Some(owner) = owner {
             crate::page::emulate(&tab, &owner.options);
         }
-        resume();
+        tab.post(resume, &json!({}));
+    }
+
+    fn popups(&self, context: Option<&str>) -> usize {
+        let state = self.state();
+        let of_context = state
+            .by_target
+            .values()
+            .filter(|tab| Some(tab.context.as_str()) == context);
+        of_context
+            .filter(|tab| tab.owner().is_some_and(|owner| owner.popup))
+            .count()
     }
 
     fn detached(&self, session: &str, reason: &str) {
@@ -192,30 +208,23 @@ impl Targets {
 
     fn document_event(tab: &Tab, event: &CdpEvent<'_>) {
         let is_main = |frame: &str| tab.state.borrow().main_frame == frame;
+        let of_main = || {
+            event
+                .params::<FrameOnly>()
+                .is_some_and(|params| is_main(&params.frame))
+        };
         match event.method {
             "Page.frameRequestedNavigation" => {
                 if let Some(requested) = event.params::<RequestedNavigation>()
                     && requested.disposition == "currentTab"
                     && is_main(&requested.frame)
                 {
-                    tab.update(|state| state.navigation_begins());
+                    tab.update(TabState::navigation_begins);
                 }
             }
-            "Page.frameStartedNavigating" => {
-                if event
-                    .params::<FrameOnly>()
-                    .is_some_and(|params| is_main(&params.frame))
-                {
-                    tab.update(|state| state.navigation_begins());
-                }
-            }
-            "Page.frameStoppedLoading" => {
-                if event
-                    .params::<FrameOnly>()
-                    .is_some_and(|params| is_main(&params.frame))
-                {
-                    tab.update(|state| state.navigating = false);
-                }
+            "Page.frameStartedNavigating" if of_main() => tab.update(TabState::navigation_begins),
+            "Page.frameStoppedLoading" | "Page.downloadWillBegin" if of_main() => {
+                tab.update(|state| state.navigating = false);
             }
             "Page.frameNavigated" => {
                 if let Some(FrameNavigated { frame }) = event.params()
@@ -223,7 +232,10 @@ impl Targets {
                 {
                     tab.update(|state| {
                         state.main_frame.clone_from(&frame.id);
-                        state.url = frame.url + frame.fragment.as_deref().unwrap_or_default();
+                        // An error page names what it stands for.
+                        state.url = frame
+                            .unreachable
+                            .unwrap_or(frame.url + frame.fragment.as_deref().unwrap_or_default());
                         state.loader.clone_from(&frame.loader);
                         state.navigating = false;
                         let url = state.url.clone();
@@ -239,6 +251,7 @@ impl Targets {
                 {
                     tab.update(|state| {
                         state.url = within.url;
+                        state.within_document += 1;
                         state.navigating = false;
                     });
                 }
@@ -249,14 +262,6 @@ impl Targets {
                     && is_main(&lifecycle.frame)
                 {
                     tab.update(|state| state.document_mut(&lifecycle.loader).loaded = true);
-                }
-            }
-            "Page.downloadWillBegin" => {
-                if event
-                    .params::<FrameOnly>()
-                    .is_some_and(|params| is_main(&params.frame))
-                {
-                    tab.update(|state| state.navigating = false);
                 }
             }
             _ => {}
@@ -356,131 +361,4 @@ impl Handler for Targets {
     fn closed(&self) {
         self.closed.send_replace(true);
     }
-}
-
-#[derive(Deserialize)]
-struct Attached {
-    #[serde(rename = "sessionId")]
-    session: String,
-    #[serde(rename = "targetInfo")]
-    target: TargetInfo,
-}
-
-#[derive(Deserialize)]
-struct TargetInfo {
-    #[serde(rename = "targetId")]
-    id: String,
-    #[serde(rename = "type")]
-    kind: String,
-    #[serde(rename = "browserContextId")]
-    context: Option<String>,
-    #[serde(rename = "openerId")]
-    opener: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Detached {
-    #[serde(rename = "sessionId")]
-    session: String,
-}
-
-#[derive(Deserialize)]
-struct TargetCrashed {
-    #[serde(rename = "targetId")]
-    target: String,
-    status: String,
-    #[serde(rename = "errorCode")]
-    error_code: i64,
-}
-
-#[derive(Deserialize, Default)]
-struct Dialog {
-    #[serde(rename = "type", default)]
-    kind: String,
-    #[serde(default)]
-    message: String,
-}
-
-#[derive(Deserialize)]
-struct FrameOnly {
-    #[serde(rename = "frameId")]
-    frame: String,
-}
-
-#[derive(Deserialize)]
-struct RequestedNavigation {
-    #[serde(rename = "frameId")]
-    frame: String,
-    disposition: String,
-}
-
-#[derive(Deserialize)]
-struct FrameNavigated {
-    frame: Frame,
-}
-
-#[derive(Deserialize)]
-struct Frame {
-    id: String,
-    #[serde(rename = "parentId")]
-    parent: Option<String>,
-    #[serde(rename = "loaderId")]
-    loader: String,
-    url: String,
-    #[serde(rename = "urlFragment")]
-    fragment: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct WithinDocument {
-    #[serde(rename = "frameId")]
-    frame: String,
-    url: String,
-}
-
-#[derive(Deserialize)]
-struct Lifecycle {
-    #[serde(rename = "frameId")]
-    frame: String,
-    #[serde(rename = "loaderId")]
-    loader: String,
-    name: String,
-}
-
-#[derive(Deserialize)]
-struct RequestWillBeSent {
-    #[serde(rename = "requestId")]
-    request_id: String,
-    #[serde(rename = "loaderId")]
-    loader: String,
-    #[serde(rename = "frameId")]
-    frame: Option<String>,
-    request: UrlOnly,
-}
-
-#[derive(Deserialize)]
-struct UrlOnly {
-    url: String,
-}
-
-#[derive(Deserialize)]
-struct ResponseReceived {
-    #[serde(rename = "requestId")]
-    request_id: String,
-    #[serde(rename = "loaderId")]
-    loader: String,
-    response: StatusOnly,
-}
-
-#[derive(Deserialize)]
-struct StatusOnly {
-    status: u16,
-}
-
-#[derive(Deserialize)]
-struct LoadingFailed {
-    #[serde(rename = "requestId")]
-    request_id: String,
-    #[serde(rename = "errorText")]
-    error_text: String,
 }
