@@ -240,8 +240,8 @@ impl std::fmt::Debug for Context {
 
 async fn open(place: &Place, owner: Owner) -> Result<Arc<Tab>, Error> {
     let deadline = Deadline::after(OPEN_TIMEOUT);
-    let (width, height) = owner.options.viewport;
-    let params = json!({"url": "about:blank", "browserContextId": place.id, "width": width, "height": height});
+    // No size: the full browser takes one for new windows only. Emulation sets it for both.
+    let params = json!({"url": "about:blank", "browserContextId": place.id});
     let created: CreatedTarget = place.engine.call("Target.createTarget", &params).await?;
     let attached = deadline
         .run(

@@ -67,18 +67,34 @@ const isStable = async element => {
   return element.isConnected && sameBox(before, element.getBoundingClientRect());
 };
 
-const scrollIntoView = element => {
-  const box = element.getBoundingClientRect();
-  if (box.top < 0 || box.left < 0 || box.bottom > innerHeight || box.right > innerWidth) {
-    element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
+// The part of a box that its scrolling ancestors and the viewport leave to be seen.
+const visiblePart = (element, box) => {
+  let left = Math.max(box.left, 0), top = Math.max(box.top, 0);
+  let right = Math.min(box.right, innerWidth), bottom = Math.min(box.bottom, innerHeight);
+  for (let node = parentOf(element); node && node !== document.body && node !== document.documentElement; node = parentOf(node)) {
+    const style = getComputedStyle(node);
+    if (style.overflow === 'visible' || style.display === 'contents') continue;
+    const clip = node.getBoundingClientRect();
+    left = Math.max(left, clip.left);
+    top = Math.max(top, clip.top);
+    right = Math.min(right, clip.right);
+    bottom = Math.min(bottom, clip.bottom);
   }
+  return { left, top, right, bottom };
 };
 
-// The middle of the first piece of the element that lies in the viewport: an inline link may be in several.
+const scrollIntoView = element => {
+  const seen = boxesOf(element).every(box => {
+    const part = visiblePart(element, box);
+    return part.left <= box.left && part.top <= box.top && part.right >= box.right && part.bottom >= box.bottom;
+  });
+  if (!seen) element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
+};
+
+// The middle of the first piece of the element that can be seen: an inline link may be in several.
 const clickPoint = element => {
-  for (const box of element.getClientRects()) {
-    const left = Math.max(box.left, 0), top = Math.max(box.top, 0);
-    const right = Math.min(box.right, innerWidth), bottom = Math.min(box.bottom, innerHeight);
+  for (const box of boxesOf(element)) {
+    const { left, top, right, bottom } = visiblePart(element, box);
     if (right - left >= 1 && bottom - top >= 1) return { x: (left + right) / 2, y: (top + bottom) / 2 };
   }
   return null;

@@ -45,7 +45,8 @@ const locate = steps => {
 
 const describe = element => {
   if (!element) return 'nothing';
-  const id = element.id ? `#${element.id}` : '';
+  // By attribute: a form answers `form.id` with its field of that name.
+  const id = element.getAttribute('id') ? `#${element.getAttribute('id')}` : '';
   const type = element.localName === 'input' ? ` type=${element.type}` : '';
   let text = normalize(nameOf(element) || element.textContent);
   if (text.length > 40) text = `${text.slice(0, 40)}…`;

@@ -28,17 +28,28 @@ const closestInTree = (element, selector) => {
 
 // ---- visibility ----
 
-// What a person could see once it is scrolled to: rendered, not hidden, with an area.
-const isVisible = element => {
-  if (!element.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: true })) return false;
-  if (getComputedStyle(element).display === 'contents') return true;
-  const box = element.getBoundingClientRect();
-  return box.width > 0 && box.height > 0;
+// An element without a box of its own (display: contents) is where its content is.
+const boxesOf = element => {
+  const boxes = [...element.getClientRects()].filter(box => box.width > 0 && box.height > 0);
+  if (boxes.length) return boxes;
+  const range = document.createRange();
+  range.selectNodeContents(element);
+  return [...range.getClientRects()];
 };
 
-const isHiddenFromAria = element =>
-  !element.checkVisibility({ visibilityProperty: true }) && getComputedStyle(element).display !== 'contents'
-  || !!closestInTree(element, '[aria-hidden="true"]');
+// Rendered and not hidden; an element without a box of its own counts as the one around it.
+const isRendered = element => {
+  if (getComputedStyle(element).display !== 'contents') {
+    return element.checkVisibility({ visibilityProperty: true });
+  }
+  const parent = parentOf(element);
+  return !parent || isRendered(parent);
+};
+
+// What a person could see once it is scrolled to.
+const isVisible = element => isRendered(element) && boxesOf(element).some(box => box.width > 0 && box.height > 0);
+
+const isHiddenFromAria = element => !isRendered(element) || !!closestInTree(element, '[aria-hidden="true"]');
 
 const isDisabled = element => element.matches(':disabled') || !!closestInTree(element, '[aria-disabled="true"]');
 
@@ -114,7 +125,7 @@ const ownText = element => {
   const label = element.getAttribute('aria-label');
   if (label && label.trim()) return label;
   switch (element.localName) {
-    case 'img': case 'area': return element.getAttribute('alt') || element.title || '';
+    case 'img': case 'area': return element.getAttribute('alt') || element.getAttribute('title') || '';
     case 'input': return /^(checkbox|color|file|hidden|image|password|radio)$/.test(element.type) ? '' : element.value;
     case 'textarea': return element.value;
     case 'select': return [...element.selectedOptions].map(option => option.label).join(' ');
@@ -153,5 +164,5 @@ const nameOf = (element, role = roleOf(element)) => {
     const content = normalize(contentText(element));
     if (content) return content;
   }
-  return normalize(element.title || element.getAttribute('placeholder') || element.getAttribute('aria-placeholder'));
+  return normalize(element.getAttribute('title') || element.getAttribute('placeholder') || element.getAttribute('aria-placeholder'));
 };

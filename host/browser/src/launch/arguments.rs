@@ -47,6 +47,8 @@ const STEADY: &[&str] = &[
     "--disable-dev-shm-usage",
     "--disable-gpu",
     "--disable-hang-monitor",
+    // The headless shell has no blocker; popups are limited by number.
+    "--disable-popup-blocking",
     "--disable-prompt-on-repost",
     "--disable-renderer-backgrounding",
     "--force-color-profile=srgb",

@@ -86,14 +86,11 @@ impl Page {
             };
         };
         if let Some(error) = navigated.error {
-            let document = tab.state.borrow().document(&loader).cloned();
             // An error status without a body: Chromium shows a page of its own, the answer is the site's.
-            if let Some(answered) = document.as_ref().filter(|_| error == EMPTY_ERROR) {
-                return Ok(Navigation {
-                    url: answered.url.clone(),
-                    status: answered.status,
-                });
+            if error == EMPTY_ERROR {
+                return self.loaded(&url, &loader, mark, &deadline).await;
             }
+            let document = tab.state.borrow().document(&loader).cloned();
             return Err(self.failed(&url, document, &error, mark));
         }
         self.loaded(&url, &loader, mark, &deadline).await
@@ -113,6 +110,7 @@ impl Page {
                 let own = state.document(loader)?;
                 if let Some(error) = &own.failed
                     && !own.committed
+                    && error != EMPTY_ERROR
                 {
                     return Some(Err((own.clone(), error.clone())));
                 }

@@ -138,6 +138,8 @@ impl Targets {
         }
         tab.post("Page.enable", &json!({}));
         tab.post("Page.setLifecycleEventsEnabled", &json!({"enabled": true}));
+        // A page that was rendered ahead is another target, which would take the place of this one.
+        tab.post("Page.setPrerenderingAllowed", &json!({"isAllowed": false}));
         // Bodies are not asked for: without a buffer Chromium does not keep them.
         tab.post(
             "Network.enable",

@@ -206,3 +206,47 @@ async fn a_cancelled_click_does_not_happen_later() {
     page.click("#on", &call()).await.unwrap();
     assert_eq!(page.text("#n", &call()).await.unwrap(), "0");
 }
+
+#[tokio::test]
+async fn unusual_boxes_can_be_clicked() {
+    let (_world, page) = World::showing(
+        "<p id=n></p><a id=block href='#' onclick=\"n.textContent='block'\"><div style='height:40px'>Block in inline</div></a>\
+         <button id=contents style='display:contents' onclick=\"n.textContent='contents'\">No box</button>\
+         <div style='height:100px;overflow:auto'><div style='height:300px'></div><button id=inner onclick=\"n.textContent='inner'\">Scrolled away</button></div>\
+         <div style='width:60px'><a id=wrapped href='#' onclick=\"n.textContent='wrapped'\">a link on several lines</a></div>\
+         <button id=rotated style='transform:rotate(30deg)' onclick=\"n.textContent='rotated'\">Rotated</button>\
+         <form id=form><input name=id><input name=title><input name=parentNode2></form>",
+    )
+    .await;
+    for id in ["block", "contents", "inner", "wrapped", "rotated"] {
+        page.click(&format!("#{id}"), &within(2000)).await.unwrap();
+        assert_eq!(page.text("#n", &call()).await.unwrap(), id);
+    }
+    page.click("form", &within(2000)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_link_to_a_page_rendered_ahead_keeps_the_page() {
+    let (mut world, page) = World::showing(
+        "<a href=/next>next</a><script type=speculationrules>{\"prerender\":[{\"source\":\"list\",\"urls\":[\"/next\"],\"eagerness\":\"immediate\"}]}</script>",
+    )
+    .await;
+    world.site.page("/next", "<h1>Next</h1>");
+    page.click("a", &call()).await.unwrap();
+    assert_eq!(page.text("h1", &call()).await.unwrap(), "Next");
+    assert_eq!(page.url(&call()).await.unwrap(), world.site.url("/next"));
+    assert!(world.events.try_recv().is_err());
+}
+
+#[tokio::test]
+async fn what_is_rendered_only_when_it_is_near_can_be_clicked() {
+    let (_world, page) = World::showing(
+        "<p id=n></p><div style='height:5000px'></div><section style='content-visibility:auto;contain-intrinsic-size:100px 300px'>\
+         <button onclick=\"n.textContent='far'\">Far</button></section>",
+    )
+    .await;
+    page.click("role=button[name=\"Far\"]", &within(2000))
+        .await
+        .unwrap();
+    assert_eq!(page.text("#n", &call()).await.unwrap(), "far");
+}

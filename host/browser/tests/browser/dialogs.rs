@@ -75,7 +75,7 @@ async fn popups_do_not_stop_their_opener() {
 #[tokio::test]
 async fn a_flood_of_popups_and_dialogs_ends() {
     let (mut world, page) = World::showing(
-        "<button onclick=\"for(let i=0;i<30;i++)window.open('/popup');for(let i=0;i<150;i++)alert(i);n.textContent='over'\">x</button><p id=n></p>",
+        "<button onclick=\"for(let i=0;i<30;i++)window.open('/popup','_blank',i%2?'':'noopener');for(let i=0;i<150;i++)alert(i);n.textContent='over'\">x</button><p id=n></p>",
     )
     .await;
     world.site.page("/popup", "popup");
@@ -86,6 +86,13 @@ async fn a_flood_of_popups_and_dialogs_ends() {
         reported += u32::from(matches!(event, Event::Dialog { .. }));
     }
     assert_eq!(reported, 100);
+    let mut renderers = 0;
+    crate::life::eventually("a limit to popups", || {
+        renderers = crate::life::renderers(world.browser.pid().unwrap()).len();
+        renderers <= 20
+    })
+    .await;
+    assert!(renderers > 2, "some popups are there: {renderers}");
 }
 
 #[tokio::test]

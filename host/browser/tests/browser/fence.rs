@@ -50,10 +50,8 @@ fn escapes(evil: u16) -> String {
     )
 }
 
-#[tokio::test]
-async fn nothing_a_page_does_reaches_an_origin_that_is_not_granted() {
-    let mut world = World::new().await;
-    let evil = Site::start().await;
+/// Opens the page of escapes and waits for its end; answers what reached the other server, over TCP and UDP.
+async fn try_to_escape(world: &World, evil: &Site) -> (Vec<String>, bool) {
     // The same number for STUN.
     let udp = tokio::net::UdpSocket::bind(("127.0.0.1", evil.port))
         .await
@@ -61,30 +59,71 @@ async fn nothing_a_page_does_reaches_an_origin_that_is_not_granted() {
     world
         .site
         .answer("/redirect-image", Answer::Redirect(evil.url("/redirected")));
-    world.site.answer(
-        "/shared.js",
-        Answer::Script(format!("onconnect=e=>fetch('{}',{{mode:'no-cors'}}).catch(()=>0).then(()=>e.ports[0].postMessage(1))", evil.url("/shared"))),
+    let shared = format!(
+        "onconnect=e=>fetch('{}',{{mode:'no-cors'}}).catch(()=>0).then(()=>e.ports[0].postMessage(1))",
+        evil.url("/shared")
     );
-    world.site.answer(
-        "/service.js",
-        Answer::Script(format!(
-            "oninstall=e=>e.waitUntil(fetch('{}',{{mode:'no-cors'}}).catch(()=>0))",
-            evil.url("/service")
-        )),
+    world.site.answer("/shared.js", Answer::Script(shared));
+    let service = format!(
+        "oninstall=e=>e.waitUntil(fetch('{}',{{mode:'no-cors'}}).catch(()=>0))",
+        evil.url("/service")
     );
+    world.site.answer("/service.js", Answer::Script(service));
     let page = world.open(1).await;
     page.goto(&world.site.page("/", &escapes(evil.port)), &call())
         .await
         .unwrap();
     world.site.seen("GET /sentinel").await;
-    assert_eq!(evil.requests(), Vec::<String>::new());
     let mut datagram = [0; 64];
-    assert!(udp.try_recv(&mut datagram).is_err());
+    (evil.requests(), udp.try_recv(&mut datagram).is_ok())
+}
+
+#[tokio::test]
+async fn nothing_a_page_does_reaches_an_origin_that_is_not_granted() {
+    let mut world = World::new().await;
+    let evil = Site::start().await;
+    assert_eq!(try_to_escape(&world, &evil).await, (Vec::new(), false));
     let Event::Blocked { grant, reason, .. } = world.event().await else {
         panic!("the block is reported")
     };
     assert_eq!(grant, format!("browser {}", evil.origin()));
     assert_eq!(reason, "not granted");
+}
+
+/// The control: the attempts above are real ones.
+#[tokio::test]
+async fn the_same_page_reaches_an_origin_that_is_granted() {
+    let world = World::new().await;
+    let evil = Site::start().await;
+    world.grants.allow(&evil.origin());
+    let (_, datagrams) = try_to_escape(&world, &evil).await;
+    for path in [
+        "s.css",
+        "preload.png",
+        "video",
+        "object",
+        "i.png",
+        "redirected",
+        "s.js",
+        "iframe",
+        "fetch",
+        "ws",
+        "sse",
+        "worker",
+        "shared",
+        "service",
+        "popup",
+        "noopener",
+        "popup.png",
+        "blank",
+    ] {
+        evil.seen(&format!("GET /{path}")).await;
+    }
+    // Pings are switched off, where the browser knows how.
+    for path in ["beacon", "form"] {
+        evil.seen(&format!("POST /{path}")).await;
+    }
+    assert!(!datagrams, "no grant opens UDP");
 }
 
 #[tokio::test]

@@ -42,7 +42,7 @@ fn descendants(pid: u32) -> Vec<(u32, String)> {
     found
 }
 
-fn renderers(pid: u32) -> Vec<u32> {
+pub(crate) fn renderers(pid: u32) -> Vec<u32> {
     descendants(pid)
         .into_iter()
         .filter(|(_, line)| line.contains("--type=renderer"))
@@ -100,7 +100,7 @@ fn kill(pid: u32) {
 }
 
 /// Processes end without telling us: looks again and again, for 10 seconds at most.
-async fn eventually(what: &str, holds: impl Fn() -> bool) {
+pub(crate) async fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let mut tick = tokio::time::interval(Duration::from_millis(5));
     let begin = Instant::now();
     while !holds() {
