@@ -47,7 +47,9 @@ pub(crate) struct TabState {
     documents: VecDeque<Document>,
     /// A navigation of the main frame has begun and not yet ended in a document, a failure or a download.
     pub(crate) navigating: bool,
-    /// Navigations begun; tells whether an action caused one.
+    /// The page has posted a navigation of its main frame, such as the submission of a form.
+    pub(crate) scheduled: bool,
+    /// Navigations scheduled or begun; tells whether an action caused one.
     pub(crate) navigations: u64,
     /// Navigations that changed the address and kept the document.
     pub(crate) within_document: u64,

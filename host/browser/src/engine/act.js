@@ -226,12 +226,11 @@ globalThis.windlass = {
     return point;
   }),
 
-  // What the last input has posted, such as the submission of a form, has begun by then.
-  handled: () => pause(0),
+  // Nothing to say: what the page has told before, such as a navigation it plans, has been told by now.
+  handled: () => null,
 
   // How the click went: {hit: true}, or what received it instead; null where nothing arrived.
-  clicked: async () => {
-    await pause(0);
+  clicked: () => {
     const first = armed && armed.first;
     armed = null;
     return first === 'hit' ? { hit: true } : { hit: false, covering: first };

@@ -241,10 +241,19 @@ impl Page {
     /// Waits for the navigation that began after `navigations`, if one did: until there is a new document, or none will come.
     /// Never an error: the action before it is done.
     pub(super) async fn settle(&self, navigations: u64, deadline: &Deadline) {
+        let tab = &self.inner.tab;
+        if tab.state.borrow().navigations == navigations {
+            return;
+        }
         let deadline = deadline.at_most(SETTLE);
-        let settled = self.inner.tab.wait("the navigation", &deadline, |state| {
-            (state.navigations == navigations || !state.navigating).then_some(())
-        });
+        let over = |state: &TabState| (!state.navigating && !state.scheduled).then_some(());
+        let settled = async {
+            tab.wait("the navigation", &deadline, over).await?;
+            // A form that is submitted is no longer scheduled a moment before it navigates.
+            self.ask_once::<Value>("handled", &Value::Null, "the navigation", &deadline)
+                .await?;
+            tab.wait("the navigation", &deadline, over).await
+        };
         let _ = settled.await;
     }
 }

@@ -59,6 +59,14 @@ pub(super) struct RequestedNavigation {
 }
 
 #[derive(Deserialize)]
+pub(super) struct ScheduledNavigation {
+    #[serde(rename = "frameId")]
+    pub(super) frame: String,
+    /// In seconds.
+    pub(super) delay: f64,
+}
+
+#[derive(Deserialize)]
 pub(super) struct FrameNavigated {
     pub(super) frame: Frame,
 }

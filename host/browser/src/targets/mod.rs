@@ -224,6 +224,21 @@ impl Targets {
                     tab.update(TabState::navigation_begins);
                 }
             }
+            "Page.frameScheduledNavigation" => {
+                // A page that refreshes itself later is not on its way yet.
+                if let Some(scheduled) = event.params::<ScheduledNavigation>()
+                    && scheduled.delay <= 0.0
+                    && is_main(&scheduled.frame)
+                {
+                    tab.update(|state| {
+                        state.scheduled = true;
+                        state.navigations += 1;
+                    });
+                }
+            }
+            "Page.frameClearedScheduledNavigation" if of_main() => {
+                tab.update(|state| state.scheduled = false);
+            }
             "Page.frameStartedNavigating" if of_main() => tab.update(TabState::navigation_begins),
             "Page.frameStoppedLoading" | "Page.downloadWillBegin" if of_main() => {
                 tab.update(|state| state.navigating = false);
@@ -240,6 +255,7 @@ impl Targets {
                             .unwrap_or(frame.url + frame.fragment.as_deref().unwrap_or_default());
                         state.loader.clone_from(&frame.loader);
                         state.navigating = false;
+                        state.scheduled = false;
                         let url = state.url.clone();
                         let document = state.document_mut(&frame.loader);
                         document.committed = true;
