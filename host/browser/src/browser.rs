@@ -19,19 +19,22 @@ use crate::launch;
 /// How Chromium is started.
 #[derive(Debug, Clone, Default)]
 pub struct Config {
-    /// Where it is missing, Debian's `chromium-headless-shell` is looked for, then `chromium`, by their real paths.
+    /// Where it is missing, Debian's `chromium-headless-shell` is looked for, then `chromium`, by
+    /// their real paths.
     pub executable: Option<PathBuf>,
-    /// Switches Chromium's own sandbox off. Needed as root; only sensible where a container is the sandbox.
+    /// Switches Chromium's own sandbox off. Needed as root; only sensible where a container is the
+    /// sandbox.
     pub no_sandbox: bool,
-    /// The folder for profiles; made with mode 0700. Each launch gets a fresh one, removed at the end of the browser, or at the next start
-    /// if the host was killed.
+    /// The folder for profiles; made with mode 0700. Each launch gets a fresh one, removed at the
+    /// end of the browser, or at the next start if the host was killed.
     pub profiles: PathBuf,
-    /// Sockets that no page may ever reach: the host's own listeners. An unspecified address stands for all of this machine.
+    /// Sockets that no page may ever reach: the host's own listeners. An unspecified address stands
+    /// for all of this machine.
     pub denied: Vec<SocketAddr>,
 }
 
-/// One Chromium, launched when the first page is opened and again after it died. A cheap handle: the browser ends when the
-/// last one, and the last [`Context`], is dropped.
+/// One Chromium, launched when the first page is opened and again after it died. A cheap handle:
+/// the browser ends when the last one, and the last [`Context`], is dropped.
 ///
 /// ```no_run
 /// # use std::sync::Arc;
@@ -39,11 +42,15 @@ pub struct Config {
 /// struct Shop;
 /// impl Policy for Shop {
 ///     fn allows(&self, destination: &Destination) -> Verdict {
-///         if destination.origin() == "https://shop.example" { Verdict::Exact } else { Verdict::Denied }
+///         match destination.host.as_str() {
+///             "shop.example" => Verdict::Exact,
+///             _ => Verdict::Denied,
+///         }
 ///     }
 /// }
 /// # async fn pay() -> Result<(), windlass_browser::Error> {
-/// let browser = Browser::new(Config { profiles: "/var/lib/windlass/chromium".into(), ..Config::default() });
+/// let profiles = "/var/lib/windlass/chromium".into();
+/// let browser = Browser::new(Config { profiles, ..Config::default() });
 /// let (events, mut happened) = tokio::sync::mpsc::unbounded_channel();
 /// let context = browser.context(Arc::new(Shop), events).await?;
 /// let call = Call::default();
@@ -125,8 +132,9 @@ impl Browser {
         Ok(self.engine().await?.version().to_owned())
     }
 
-    /// Ends the browser for good: later calls answer [`Code::Unavailable`](crate::Code::Unavailable). On return no process and
-    /// no profile is left.
+    /// Ends the browser for good: later calls answer
+    /// [`Code::Unavailable`](crate::Code::Unavailable). On return no process and no profile is
+    /// left.
     pub async fn shutdown(&self) {
         self.inner.stopped.store(true, Ordering::SeqCst);
         // A launch that is under way ends first.

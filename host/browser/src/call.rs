@@ -63,7 +63,8 @@ impl Deadline {
         self.remaining().is_zero()
     }
 
-    /// The same call with a little more time: the page reports a timeout itself, and better than the host can.
+    /// The same call with a little more time: the page reports a timeout itself, and better than
+    /// the host can.
     pub(crate) fn extended(&self, by: Duration) -> Deadline {
         Deadline {
             at: self.at + by,
@@ -88,7 +89,9 @@ impl Deadline {
     ) -> Result<T, Error> {
         tokio::select! {
             biased;
-            () = self.cancel.cancelled() => Err(Error::new(Code::Cancelled, format!("cancelled while waiting for {waiting_for}"))),
+            () = self.cancel.cancelled() => {
+                Err(Error::new(Code::Cancelled, format!("cancelled while waiting for {waiting_for}")))
+            }
             done = work => Ok(done),
             () = tokio::time::sleep_until(self.at) => Err(self.timed_out(waiting_for)),
         }

@@ -27,7 +27,8 @@ const OPEN_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// An isolated set of pages. Dropping it closes them in the background.
 ///
-/// It outlives a browser that dies: its pages are lost, with cookies and storage, and the next page is opened in a new browser.
+/// It outlives a browser that dies: its pages are lost, with cookies and storage, and the next page
+/// is opened in a new browser.
 pub struct Context {
     browser: Browser,
     fence: Arc<Fence>,
@@ -77,11 +78,13 @@ impl Context {
         }
     }
 
-    /// Opens an empty page. `id` is the caller's number for it, which events name; it is free again when the page has ended.
+    /// Opens an empty page. `id` is the caller's number for it, which events name; it is free again
+    /// when the page has ended.
     ///
     /// # Errors
     /// - [`Code::Unavailable`](crate::Code::Unavailable): no browser, with the reason.
-    /// - [`Code::Invalid`](crate::Code::Invalid): a number in use, a locale or time zone that Chromium does not know, a closed context.
+    /// - [`Code::Invalid`](crate::Code::Invalid): a number in use, a locale or time zone that
+    ///   Chromium does not know, a closed context.
     pub async fn open(&self, id: u32, options: PageOptions, call: &Call) -> Result<Page, Error> {
         let deadline = call.start();
         let _reserved = self.reserve(id)?;
@@ -105,7 +108,8 @@ impl Context {
     async fn open_tab(&self, owner: Owner, deadline: &Deadline) -> Result<Arc<Tab>, Error> {
         let place = deadline.run("the browser to start", self.place()).await??;
         let (give, taken) = oneshot::channel();
-        // In a task of its own: a caller that gives up must not leave a page behind that nobody knows.
+        // In a task of its own: a caller that gives up must not leave a page behind that nobody
+        // knows.
         tokio::spawn(async move {
             let opened = open(&place, owner).await;
             if let Err(Ok(tab)) = give.send(opened) {
@@ -117,7 +121,8 @@ impl Context {
         opened.map_err(|_| Error::unavailable("the page could not be opened"))?
     }
 
-    /// Closes all pages and popups, and forgets cookies and storage. On return the browser holds nothing of it.
+    /// Closes all pages and popups, and forgets cookies and storage. On return the browser holds
+    /// nothing of it.
     pub async fn close(&self) {
         if let Some(place) = self.end() {
             let params = json!({"browserContextId": place.id});
@@ -171,15 +176,17 @@ impl Context {
             // Else loopback addresses would not go through the proxy.
             "proxyBypassList": "<-loopback>",
         });
-        let created: CreatedContext = engine.call("Target.createBrowserContext", &params).await?;
-        let deny = json!({"behavior": "deny", "browserContextId": created.id});
-        engine
-            .connection()
-            .post(None, "Browser.setDownloadBehavior", &deny);
-        let place = Place {
-            engine,
-            id: created.id,
-        };
+        let (give, taken) = oneshot::channel();
+        // As with pages: a caller that gives up must not leave a context behind.
+        tokio::spawn(async move {
+            let made = Place::make(engine, &params).await;
+            if let Err(Ok(place)) = give.send(made) {
+                place.dispose();
+            }
+        });
+        let place = taken
+            .await
+            .map_err(|_| Error::unavailable("the context could not be made"))??;
         if self.closed.load(Ordering::SeqCst) {
             place.dispose();
             return Err(Error::invalid("the context is closed"));
@@ -213,6 +220,18 @@ impl Drop for Reserved<'_> {
 }
 
 impl Place {
+    async fn make(engine: Arc<Engine>, params: &Value) -> Result<Place, Error> {
+        let created: CreatedContext = engine.call("Target.createBrowserContext", params).await?;
+        let deny = json!({"behavior": "deny", "browserContextId": created.id});
+        engine
+            .connection()
+            .post(None, "Browser.setDownloadBehavior", &deny);
+        Ok(Place {
+            engine,
+            id: created.id,
+        })
+    }
+
     fn dispose(&self) {
         self.engine.connection().post(
             None,

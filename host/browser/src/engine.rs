@@ -48,7 +48,9 @@ impl Engine {
                 "Target.setDiscoverTargets",
                 &json!({"discover": true, "filter": pages}),
             );
-            let attach = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true, "filter": pages});
+            let attach = json!({
+                "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true, "filter": pages,
+            });
             let attach = connection.send(None, "Target.setAutoAttach", &attach);
             let version: Version = version.wait().await?;
             discover.wait::<Value>().await?;
@@ -117,7 +119,8 @@ impl Engine {
             })
     }
 
-    /// Asks the browser to end, then makes it. The process is reaped and its profile removed on return.
+    /// Asks the browser to end, then makes it. The process is reaped and its profile removed on
+    /// return.
     pub(crate) async fn shutdown(&self) {
         self.targets.disown_all();
         self.connection.post(None, "Browser.close", &json!({}));

@@ -9,7 +9,8 @@ use serde_json::Value;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Code {
-    /// The call's token was cancelled. Whether its effect happened is not known for actions that had started.
+    /// The call's token was cancelled. Whether its effect happened is not known for actions that
+    /// had started.
     Cancelled,
     /// The deadline passed; the message says what was still missing.
     Timeout,

@@ -28,7 +28,8 @@ pub enum Event {
         /// Why, in words.
         reason: String,
     },
-    /// A page ended without having been closed: its renderer crashed, it closed itself, or the browser died.
+    /// A page ended without having been closed: its renderer crashed, it closed itself, or the
+    /// browser died.
     PageLost {
         /// The page's logical number.
         page: u32,

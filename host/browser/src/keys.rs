@@ -1,7 +1,8 @@
 //! Key names and what a keyboard sends for them.
 //!
-//! Names are those of UI Events: a character (`a`, `A`, `é`), or a named key (`Enter`, `ArrowLeft`, `F5`); modifiers come
-//! first, joined by `+`: `Control+A`, `Shift+Tab`. The layout is US; a character that it lacks is sent as text.
+//! Names are those of UI Events: a character (`a`, `A`, `é`), or a named key (`Enter`, `ArrowLeft`,
+//! `F5`); modifiers come first, joined by `+`: `Control+A`, `Shift+Tab`. The layout is US; a
+//! character that it lacks is sent as text.
 
 use serde_json::{Value, json};
 
@@ -170,8 +171,8 @@ fn key(name: &str, shift: bool) -> Option<Key> {
     })
 }
 
-/// What the editing keys do. A headless browser has no window system that would tell it. Pasting is not among them: the clipboard is
-/// one for all contexts, and would carry text from one to another.
+/// What the editing keys do. A headless browser has no window system that would tell it. Pasting is
+/// not among them: the clipboard is one for all contexts, and would carry text from one to another.
 fn command(letter: &str, modifiers: u8) -> Option<&'static str> {
     let shift = modifiers & Modifier::Shift.bit() != 0;
     if modifiers & !Modifier::Shift.bit() != Modifier::Control.bit() {

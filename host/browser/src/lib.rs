@@ -1,19 +1,24 @@
 //! Owns Chromium over the DevTools protocol, and knows nothing of what it is used for.
 //!
-//! A [`Browser`] holds one Chromium. A [`Context`] is an isolated set of pages with a fence around it: a filtering proxy
-//! that asks a [`Policy`] about every connection. A [`Page`] navigates, clicks, fills in and reads, and each of its calls has a deadline
-//! and can be cancelled ([`Call`]).
+//! A [`Browser`] holds one Chromium. A [`Context`] is an isolated set of pages with a fence around
+//! it: a filtering proxy that asks a [`Policy`] about every connection. A [`Page`] navigates,
+//! clicks, fills in and reads, and each of its calls has a deadline and can be cancelled
+//! ([`Call`]).
 //!
 //! What one can rely on:
 //! - Chromium never outlives the host, and a context never outlives its handle.
-//! - No call waits longer than its deadline. When a page, a renderer or the browser ends, calls on it fail at once.
-//! - Pages reach what the policy allows, by no protocol anything else, and the host's own listeners never.
-//! - A click is a real one: trusted events, on an element that was visible, still and not covered, or no click at all.
+//! - No call waits longer than its deadline. When a page, a renderer or the browser ends, calls on
+//!   it fail at once.
+//! - Pages reach what the policy allows, by no protocol anything else, and the host's own listeners
+//!   never.
+//! - A click is a real one: trusted events, on an element that was visible, still and not covered,
+//!   or no click at all.
 //!
 //! # Layers
 //!
-//! `cdp` speaks the protocol over a pipe; `launch` starts and ends the process; `engine` and `targets` know what is running;
-//! `fence` is the network boundary; `page` is what callers use. Everything above `cdp` would work the same over another transport.
+//! `cdp` speaks the protocol over a pipe; `launch` starts and ends the process; `engine` and
+//! `targets` know what is running; `fence` is the network boundary; `page` is what callers use.
+//! Everything above `cdp` would work the same over another transport.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 

@@ -7,9 +7,10 @@
 //! NAME    = quoted string, then nothing (also "i"), or "s"
 //! ```
 //!
-//! Each step looks inside the matches of the one before it, through open shadow roots; one selector does not cross into a shadow root.
-//! A name matches if the accessible name contains it, whatever the case; with `s` behind the closing quote it must be the
-//! whole name, letter by letter: `role=button[name="Pay"s]`. White space is collapsed before the comparison.
+//! Each step looks inside the matches of the one before it, through open shadow roots; one selector
+//! does not cross into a shadow root. A name matches if the accessible name contains it, whatever
+//! the case; with `s` behind the closing quote it must be the whole name, letter by letter:
+//! `role=button[name="Pay"s]`. White space is collapsed before the comparison.
 
 use serde::Serialize;
 

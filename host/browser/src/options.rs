@@ -32,7 +32,8 @@ impl PageOptions {
     /// Reads named settings; what is not named keeps its default.
     ///
     /// # Errors
-    /// [`Code::Invalid`](crate::Code::Invalid) for an unknown key, naming the known ones, and for a value that can't be.
+    /// [`Code::Invalid`](crate::Code::Invalid) for an unknown key, naming the known ones, and for a
+    /// value that can't be.
     pub fn from_settings(settings: &[(String, String)]) -> Result<PageOptions, Error> {
         let mut options = PageOptions::default();
         for (key, value) in settings {
@@ -79,7 +80,11 @@ fn viewport(value: &str) -> Result<(u32, u32), Error> {
     value
         .split_once('x')
         .and_then(|(width, height)| Some((side(width)?, side(height)?)))
-        .ok_or_else(|| Error::invalid(format!("viewport `{value}`: expected WIDTHxHEIGHT in pixels, such as `1280x720`, each at most 8192")))
+        .ok_or_else(|| {
+            Error::invalid(format!(
+                "viewport `{value}`: expected WIDTHxHEIGHT in pixels, such as `1280x720`, each at most 8192"
+            ))
+        })
 }
 
 fn is_locale(value: &str) -> bool {

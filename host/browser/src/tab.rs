@@ -1,7 +1,8 @@
 //! One page target of Chromium: what is known about it, and calls to its session.
 //!
-//! Events change [`TabState`]; whoever waits looks at the state, never at the events themselves. So nothing
-//! is missed between a call and its wait, and nothing has to be remembered by who was not there.
+//! Events change [`TabState`]; whoever waits looks at the state, never at the events themselves. So
+//! nothing is missed between a call and its wait, and nothing has to be remembered by who was not
+//! there.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -45,7 +46,8 @@ pub(crate) struct TabState {
     /// The loader of the committed document.
     pub(crate) loader: String,
     documents: VecDeque<Document>,
-    /// A navigation of the main frame has begun and not yet ended in a document, a failure or a download.
+    /// A navigation of the main frame has begun and not yet ended in a document, a failure or a
+    /// download.
     pub(crate) navigating: bool,
     /// The page has posted a navigation of its main frame, such as the submission of a form.
     pub(crate) scheduled: bool,
@@ -210,7 +212,8 @@ impl Tab {
         self.connection.post(None, method, params);
     }
 
-    /// Awaits an answer, the end of the page, the deadline or the cancellation, whatever comes first.
+    /// Awaits an answer, the end of the page, the deadline or the cancellation, whatever comes
+    /// first.
     pub(crate) async fn answer<T: DeserializeOwned>(
         &self,
         answer: crate::cdp::connection::Answer,

@@ -1,8 +1,8 @@
 //! One connection to a browser: calls with answers, and events.
 //!
-//! Events are handed to the [`Handler`] by the task that reads, one by one and in order. The handler
-//! must not wait for anything: it changes state and posts. That is what keeps a popup that waits for
-//! the debugger from blocking the page which opened it, and the page from blocking us.
+//! Events are handed to the [`Handler`] by the task that reads, one by one and in order. The
+//! handler must not wait for anything: it changes state and posts. That is what keeps a popup that
+//! waits for the debugger from blocking the page which opened it, and the page from blocking us.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -26,7 +26,8 @@ pub(crate) struct Event<'a> {
 }
 
 impl Event<'_> {
-    /// The parameters, or `None` when they look different from what we know: never a reason to stop.
+    /// The parameters, or `None` when they look different from what we know: never a reason to
+    /// stop.
     pub(crate) fn params<T: DeserializeOwned>(&self) -> Option<T> {
         let text = self.params.map_or("{}", RawValue::get);
         match serde_json::from_str(text) {
@@ -87,7 +88,8 @@ struct Pending {
     calls: HashMap<u64, oneshot::Sender<Reply>>,
 }
 
-/// A live connection. Dropping the last handle closes the browser's input, which ends a browser on a pipe.
+/// A live connection. Dropping the last handle closes the browser's input, which ends a browser on
+/// a pipe.
 pub(crate) struct Connection {
     outgoing: mpsc::UnboundedSender<Vec<u8>>,
     next_id: AtomicU64,
@@ -127,7 +129,8 @@ impl Connection {
         connection
     }
 
-    /// Writes a call. The order of two `send`s is their order on the wire, whatever is awaited first.
+    /// Writes a call. The order of two `send`s is their order on the wire, whatever is awaited
+    /// first.
     pub(crate) fn send(
         self: &Arc<Self>,
         session: Option<&str>,

@@ -1,7 +1,8 @@
 //! The Chrome DevTools Protocol: framing, calls and events, and nothing that knows a page.
 //!
 //! - [`transport`] turns a pair of byte streams into messages;
-//! - [`connection`] matches answers to calls and hands events to one [`Handler`](connection::Handler).
+//! - [`connection`] matches answers to calls and hands events to one
+//!   [`Handler`](connection::Handler).
 
 pub(crate) mod connection;
 pub(crate) mod transport;

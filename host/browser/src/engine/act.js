@@ -1,6 +1,7 @@
 // Waiting until an element can be acted on, the witness of a click, and what is read from the page.
 //
-// Answers are plain values. A failed check is {failed: name, matched, …}: the host turns it into an error.
+// Answers are plain values. A failed check is {failed: name, matched, …}: the host turns it into an
+// error.
 
 const nextFrame = () => new Promise(requestAnimationFrame);
 const pause = time => new Promise(resume => setTimeout(resume, time));
@@ -12,7 +13,8 @@ let armed = null;
 
 const failed = (check, more) => ({ failed: check, ...more });
 
-// Runs `attempt` until it succeeds or fails for good, or the time is over: then its last failure is the answer.
+// Runs `attempt` until it succeeds or fails for good, or the time is over: then its last failure is
+// the answer.
 const retry = async (request, attempt) => {
   live.add(request.id);
   try {
@@ -129,9 +131,10 @@ const ready = async element => {
 
 // ---- the witness ----
 
-// Capture listeners on the window run before the page's own. The first event of a click decides: where it lands elsewhere than
-// on its element, it and all that follow are kept from the page. Later events may land elsewhere, since the page may have
-// changed in answer to the first; events that the page makes itself are none of ours.
+// Capture listeners on the window run before the page's own. The first event of a click decides:
+// where it lands elsewhere than on its element, it and all that follow are kept from the page.
+// Later events may land elsewhere, since the page may have changed in answer to the first; events
+// that the page makes itself are none of ours.
 const witness = event => {
   if (!armed || !event.isTrusted) return;
   if (armed.first === null) {
@@ -161,7 +164,8 @@ const announce = element => {
   element.dispatchEvent(new Event('change', { bubbles: true }));
 };
 
-// Focused and selected, so that what is typed replaces what is there; a page may take the focus away again.
+// Focused and selected, so that what is typed replaces what is there; a page may take the focus
+// away again.
 const select = (element, selectAll) => {
   element.focus();
   if (element.getRootNode().activeElement !== element) return failed('focus', { matched: 1, element: describe(element) });
@@ -226,7 +230,8 @@ globalThis.windlass = {
     return point;
   }),
 
-  // Nothing to say: what the page has told before, such as a navigation it plans, has been told by now.
+  // Nothing to say: what the page has told before, such as a navigation it plans, has been told by
+  // now.
   handled: () => null,
 
   // How the click went: {hit: true}, or what received it instead; null where nothing arrived.

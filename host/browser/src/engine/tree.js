@@ -3,7 +3,8 @@
 
 const normalize = text => (text || '').replace(/[\s\u200b\u00ad]+/g, ' ').trim();
 
-// ---- the composed tree: shadow roots in place of their hosts' children, slotted nodes in place of their slots ----
+// ---- the composed tree: shadow roots in place of their hosts' children, slotted nodes in place of
+// their slots ----
 
 const childrenOf = node => {
   if (node.shadowRoot) return node.shadowRoot.childNodes;

@@ -6,7 +6,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use super::policy::Verdict;
 
-/// Addresses that hand out credentials or configuration to whoever asks from inside: no grant reaches them.
+/// Addresses that hand out credentials or configuration to whoever asks from inside: no grant
+/// reaches them.
 const METADATA: [IpAddr; 4] = [
     // Amazon over IPv6
     IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
@@ -18,7 +19,8 @@ const METADATA: [IpAddr; 4] = [
     IpAddr::V4(Ipv4Addr::new(192, 0, 0, 192)),
 ];
 
-/// Sockets that pages can never reach: the host's own listeners and the proxies themselves. Shared by all contexts.
+/// Sockets that pages can never reach: the host's own listeners and the proxies themselves. Shared
+/// by all contexts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct NeverList(Arc<RwLock<HashSet<SocketAddr>>>);
 
@@ -54,8 +56,8 @@ impl NeverList {
     }
 }
 
-/// Whether the address is one of this machine: then the system picks the same one, or a loopback, to connect from.
-/// Connecting a UDP socket sends nothing.
+/// Whether the address is one of this machine: then the system picks the same one, or a loopback,
+/// to connect from. Connecting a UDP socket sends nothing.
 fn is_own(ip: IpAddr) -> bool {
     let source = || {
         let any: IpAddr = if ip.is_ipv4() {
@@ -131,8 +133,8 @@ fn embedded(ip: IpAddr) -> Option<Ipv4Addr> {
 fn is_public(ip: IpAddr) -> bool {
     match ip {
         IpAddr::V4(ip) => is_public_v4(ip),
-        // What is allocated is 2000::/3; taken out are 2001::/23 (Teredo, ORCHID and other protocols), documentation
-        // (2001:db8::/32, 3fff::/20) and 6to4.
+        // What is allocated is 2000::/3; taken out are 2001::/23 (Teredo, ORCHID and other
+        // protocols), documentation (2001:db8::/32, 3fff::/20) and 6to4.
         IpAddr::V6(ip) => {
             let [first, second, ..] = ip.segments();
             (0x2000..0x4000).contains(&first)
@@ -145,7 +147,8 @@ fn is_public(ip: IpAddr) -> bool {
 
 fn is_public_v4(ip: Ipv4Addr) -> bool {
     let special = match ip.octets() {
-        // "this network"; carrier-grade NAT; protocol assignments; 6to4 relays; benchmarks; reserved
+        // "this network"; carrier-grade NAT; protocol assignments; 6to4 relays; benchmarks;
+        // reserved
         [0, ..] | [192, 0, 0, _] | [192, 88, 99, _] | [240..=255, ..] => true,
         [100, second, ..] => second & 0xc0 == 64,
         [198, second, ..] if second & 0xfe == 18 => true,

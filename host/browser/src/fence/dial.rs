@@ -84,7 +84,8 @@ impl Dialer {
         }
     }
 
-    /// Judges, resolves, checks and connects. A refusal is reported; `url` is what the page asked for, where known.
+    /// Judges, resolves, checks and connects. A refusal is reported; `url` is what the page asked
+    /// for, where known.
     pub(crate) async fn connect(
         &self,
         destination: &Destination,

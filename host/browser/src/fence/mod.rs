@@ -1,8 +1,9 @@
 //! The boundary between pages and the network.
 //!
-//! Each context has a filtering forward proxy of its own, and Chromium is told to use nothing else. The proxy asks
-//! the [`Policy`] about scheme, host and port, resolves the name itself, checks the addresses, and connects to one
-//! that it has checked: what a name means can't change between the check and the use.
+//! Each context has a filtering forward proxy of its own, and Chromium is told to use nothing else.
+//! The proxy asks the [`Policy`] about scheme, host and port, resolves the name itself, checks the
+//! addresses, and connects to one that it has checked: what a name means can't change between the
+//! check and the use.
 //!
 //! - [`policy`] is what the host decides; [`address`] is what no host can decide otherwise;
 //! - [`dial`] combines both and opens connections;

@@ -4,8 +4,8 @@ use std::fmt;
 
 use url::{Host, Url};
 
-/// Decides where the pages of a context may connect. Asked anew for every connection and every HTTP request, so that
-/// a grant that was taken back works at once.
+/// Decides where the pages of a context may connect. Asked anew for every connection and every HTTP
+/// request, so that a grant that was taken back works at once.
 pub trait Policy: Send + Sync {
     /// Must not block: it is asked on the way of every request.
     fn allows(&self, destination: &Destination) -> Verdict;
@@ -14,7 +14,8 @@ pub trait Policy: Send + Sync {
 /// What a [`Policy`] says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// Granted literally: any address the name has, private and loopback too, but those on the never-list.
+    /// Granted literally: any address the name has, private and loopback too, but those on the
+    /// never-list.
     Exact,
     /// Granted by a wildcard: public addresses only, ports 80 and 443 only.
     Public,
@@ -50,9 +51,11 @@ impl Scheme {
 /// Where a page wants to connect.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Destination {
-    /// Unknown for a tunnel (`CONNECT`), which carries TLS or a WebSocket: match it by host and port.
+    /// Unknown for a tunnel (`CONNECT`), which carries TLS or a WebSocket: match it by host and
+    /// port.
     pub scheme: Option<Scheme>,
-    /// As the URL standard writes it: lower-case, punycode, IPv4 in dotted decimal whatever notation was used, IPv6 in brackets.
+    /// As the URL standard writes it: lower-case, punycode, IPv4 in dotted decimal whatever
+    /// notation was used, IPv6 in brackets.
     pub host: String,
     /// Never missing: the scheme's own where the URL names none.
     pub port: u16,
@@ -75,7 +78,8 @@ impl Destination {
 
     /// Reads the `host:port` of a `CONNECT`.
     pub(crate) fn of_authority(authority: &str) -> Option<Destination> {
-        // Ends in an explicit port, and holds nothing that would make the rest a path or a user name.
+        // Ends in an explicit port, and holds nothing that would make the rest a path or a user
+        // name.
         let (_, port) = authority.rsplit_once(':')?;
         if authority.contains(['/', '\\', '?', '#', '@'])
             || !port.bytes().all(|byte| byte.is_ascii_digit())
@@ -89,7 +93,8 @@ impl Destination {
         })
     }
 
-    /// As browsers write it: `https://shop.example`, `http://127.0.0.1:8080`. A tunnel counts as `https`, but on port 80.
+    /// As browsers write it: `https://shop.example`, `http://127.0.0.1:8080`. A tunnel counts as
+    /// `https`, but on port 80.
     pub fn origin(&self) -> String {
         let scheme = self.scheme.unwrap_or(if self.port == 80 {
             Scheme::Http

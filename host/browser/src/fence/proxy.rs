@@ -1,7 +1,8 @@
 //! The forward proxy: HTTP/1.1 in absolute form, and tunnels by `CONNECT`.
 //!
-//! hyper does the framing on both sides, so that no disagreement about where a message ends can smuggle a request
-//! past the check. Each request is judged by itself; only the connection behind it is kept.
+//! hyper does the framing on both sides, so that no disagreement about where a message ends can
+//! smuggle a request past the check. Each request is judged by itself; only the connection behind
+//! it is kept.
 
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -180,7 +181,8 @@ impl Client {
     }
 
     async fn forward(&self, mut request: Request<Incoming>) -> Response<Body> {
-        // Parsed like Chromium parses it, so that every notation of an address means the same here and there.
+        // Parsed like Chromium parses it, so that every notation of an address means the same here
+        // and there.
         let url = request
             .uri()
             .scheme()

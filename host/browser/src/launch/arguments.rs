@@ -28,13 +28,15 @@ const QUIET: &[&str] = &[
 
 /// What would let a page's bytes past the fence of its context.
 const FENCE: &[&str] = &[
-    // Outside a context of ours there is no proxy to ask, so there is no network at all. Port 1 has no listener.
+    // Outside a context of ours there is no proxy to ask, so there is no network at all. Port 1 has
+    // no listener.
     "--proxy-server=http://127.0.0.1:1",
     "--proxy-bypass-list=<-loopback>",
     // Names are resolved by the fence; a lookup by Chromium could only be a leak.
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
     "--disable-quic",
-    // UDP knows no proxy. The first switch is the headless shell's, the second the full browser's (measured).
+    // UDP knows no proxy. The first switch is the headless shell's, the second the full browser's
+    // (measured).
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
 ];
@@ -56,7 +58,8 @@ const STEADY: &[&str] = &[
     "--mute-audio",
 ];
 
-/// `HttpsUpgrades` would turn a granted `http` into a blocked `https`; the others fetch something, or ask somebody.
+/// `HttpsUpgrades` would turn a granted `http` into a blocked `https`; the others fetch something,
+/// or ask somebody.
 const FEATURES_OFF: &str = "--disable-features=AutofillServerCommunication,CertificateTransparencyComponentUpdater,\
      DialMediaRouteProvider,GlobalMediaControls,HttpsUpgrades,InterestFeedContentSuggestions,MediaRouter,\
      NetworkTimeServiceQuerying,OptimizationHints,PaintHolding,Translate";

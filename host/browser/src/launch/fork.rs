@@ -1,8 +1,8 @@
 //! The one place that forks, and the one place with `unsafe`.
 //!
-//! Linux sends the parent-death signal when the *thread* that forked ends, not the process: forked from a
-//! worker thread that is torn down, Chromium would die at once. So all forks happen on one thread, which lives
-//! as long as the process.
+//! Linux sends the parent-death signal when the *thread* that forked ends, not the process: forked
+//! from a worker thread that is torn down, Chromium would die at once. So all forks happen on one
+//! thread, which lives as long as the process.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -95,11 +95,12 @@ fn fork(mut command: Command) -> io::Result<Started> {
     })
 }
 
-/// `unsafe` for `pre_exec`: its closure runs between fork and exec in a copy of a process that had other threads, where only
-/// async-signal-safe functions may be called and nothing may be allocated. These are `dup2`, `prctl`, `getppid`
-/// and `_exit`, all plain system calls, on integers that were captured by copy; the error path builds an
-/// `io::Error` from `errno`, which does not allocate. The descriptors are open in the child, as the parent holds
-/// them until `spawn` has returned.
+/// `unsafe` for `pre_exec`: its closure runs between fork and exec in a copy of a process that had
+/// other threads, where only async-signal-safe functions may be called and nothing may be
+/// allocated. These are `dup2`, `prctl`, `getppid` and `_exit`, all plain system calls, on integers
+/// that were captured by copy; the error path builds an `io::Error` from `errno`, which does not
+/// allocate. The descriptors are open in the child, as the parent holds them until `spawn` has
+/// returned.
 #[allow(unsafe_code)]
 fn prepare_child(command: &mut Command, calls: RawFd, answers: RawFd, parent: u32) {
     let prepare = move || {

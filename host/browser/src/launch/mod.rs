@@ -1,7 +1,8 @@
 //! Starting and ending a Chromium process.
 //!
-//! The process dies with the host, whatever ends the host: a parent-death signal covers `SIGKILL`, the end of
-//! the DevTools pipe covers systems without one, and dropping [`Process`] covers everything orderly.
+//! The process dies with the host, whatever ends the host: a parent-death signal covers `SIGKILL`,
+//! the end of the DevTools pipe covers systems without one, and dropping [`Process`] covers
+//! everything orderly.
 
 mod arguments;
 mod fork;
@@ -20,8 +21,8 @@ use crate::browser::Config;
 use crate::error::Error;
 use profile::Profile;
 
-/// Debian's headless build: a third of the memory, three times as fast to start. By its real path, since
-/// `/usr/bin/chromium-headless-shell` is a shell script that stays behind when it is killed.
+/// Debian's headless build: a third of the memory, three times as fast to start. By its real path,
+/// since `/usr/bin/chromium-headless-shell` is a shell script that stays behind when it is killed.
 const HEADLESS_SHELL: &str = "/usr/lib/chromium/chromium-headless-shell";
 const CHROMIUM: &str = "/usr/lib/chromium/chromium";
 
@@ -39,7 +40,8 @@ pub(crate) fn locate(config: &Config) -> Result<PathBuf, Error> {
     }
     [HEADLESS_SHELL, CHROMIUM].iter().map(PathBuf::from).find(|path| path.is_file()).ok_or_else(|| {
         Error::unavailable(
-            "no Chromium on this machine. Install it (Debian: apt install chromium-headless-shell) or configure the path of an executable",
+            "no Chromium on this machine. Install it (Debian: apt install chromium-headless-shell) or \
+             configure the path of an executable",
         )
     })
 }
@@ -58,8 +60,8 @@ pub(crate) struct Pipe {
     pub(crate) write: pipe::Sender,
 }
 
-/// Starts a Chromium with a fresh profile. Returns as soon as the process exists: that it works is known
-/// with its first answer.
+/// Starts a Chromium with a fresh profile. Returns as soon as the process exists: that it works is
+/// known with its first answer.
 pub(crate) async fn launch(config: &Config) -> Result<(Process, Pipe), Error> {
     let executable = locate(config)?;
     if rustix::process::geteuid().is_root() && !config.no_sandbox {
@@ -145,7 +147,8 @@ impl Process {
         std::thread::Builder::new()
             .name("chromium-wait".into())
             .spawn(move || {
-                // Seen first, reaped second, so that nobody signals a number that was given away in between.
+                // Seen first, reaped second, so that nobody signals a number that was given away in
+                // between.
                 let seen = rustix::process::waitid(
                     WaitId::Pid(pid),
                     WaitIdOptions::EXITED | WaitIdOptions::NOWAIT,

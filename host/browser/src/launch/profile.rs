@@ -1,7 +1,7 @@
 //! The folder a browser keeps its profile in: fresh for each launch, gone after it.
 //!
-//! Beside each folder lies a lock file that its host holds. A folder whose lock is free belongs to a host that was
-//! killed; the next start removes it.
+//! Beside each folder lies a lock file that its host holds. A folder whose lock is free belongs to
+//! a host that was killed; the next start removes it.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -126,7 +126,8 @@ pub(super) fn remove_stale(parent: &Path) {
     }
 }
 
-/// The folder first: while the lock file is there, the next start can finish what this one could not.
+/// The folder first: while the lock file is there, the next start can finish what this one could
+/// not.
 fn remove(folder: &Path, lock: &Path) {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {

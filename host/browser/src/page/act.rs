@@ -57,14 +57,16 @@ struct Text {
 struct Nothing {}
 
 impl Page {
-    /// Clicks the one match with real mouse events, as soon as it is visible, stable, enabled, and what is hit at its click point.
+    /// Clicks the one match with real mouse events, as soon as it is visible, stable, enabled, and
+    /// what is hit at its click point.
     ///
-    /// A click that would land elsewhere is kept from the page and tried again until the deadline. If it begins a
-    /// navigation, the click waits (5 seconds at most) until the new document is there.
+    /// A click that would land elsewhere is kept from the page and tried again until the deadline.
+    /// If it begins a navigation, the click waits (5 seconds at most) until the new document is
+    /// there.
     ///
     /// # Errors
-    /// [`Code::NotFound`], [`Code::Ambiguous`], [`Code::Covered`], and [`Code::Timeout`] for a match that stays hidden,
-    /// disabled or in motion.
+    /// [`Code::NotFound`], [`Code::Ambiguous`], [`Code::Covered`], and [`Code::Timeout`] for a
+    /// match that stays hidden, disabled or in motion.
     pub async fn click(&self, locator: &str, call: &Call) -> Result<(), Error> {
         let locator = Locator::parse(locator)?;
         let deadline = call.start();
@@ -90,7 +92,7 @@ impl Page {
                     covering: Some(covering),
                 }) => {
                     if deadline.passed() {
-                        return Err(covered(&locator, &covering, &deadline));
+                        return Err(covered(&locator.text, &covering, &deadline));
                     }
                 }
                 _ => {
@@ -101,7 +103,8 @@ impl Page {
         }
     }
 
-    /// Moves, presses and releases; answers what the witness saw, or `None` if the click took the document away.
+    /// Moves, presses and releases; answers what the witness saw, or `None` if the click took the
+    /// document away.
     async fn press_mouse(
         &self,
         point: Point,
@@ -110,7 +113,12 @@ impl Page {
     ) -> Result<Option<Clicked>, Error> {
         let tab = &self.inner.tab;
         let loader = tab.state.borrow().loader.clone();
-        let event = |kind: &str, button: &str, buttons: u8| json!({"type": kind, "x": point.x, "y": point.y, "button": button, "buttons": buttons, "clickCount": u8::from(button != "none")});
+        let event = |kind: &str, button: &str, buttons: u8| {
+            json!({
+                "type": kind, "x": point.x, "y": point.y,
+                "button": button, "buttons": buttons, "clickCount": u8::from(button != "none"),
+            })
+        };
         // Written together, from one task: in this order, and never half.
         let answers = [
             tab.send("Input.dispatchMouseEvent", &event("mouseMoved", "none", 0)),
@@ -147,11 +155,13 @@ impl Page {
 
     /// Replaces the value of the one match, once it is visible, enabled and editable.
     ///
-    /// Text fields and editable elements are focused, selected and typed into, so that the page gets real input events; date, time, colour
-    /// and range inputs get the value as HTML writes it; a `select` gets the option with that value or label.
+    /// Text fields and editable elements are focused, selected and typed into, so that the page
+    /// gets real input events; date, time, colour and range inputs get the value as HTML writes it;
+    /// a `select` gets the option with that value or label.
     ///
     /// # Errors
-    /// As [`Page::click`]; [`Code::Invalid`] for what can't be filled in or does not take the value.
+    /// As [`Page::click`]; [`Code::Invalid`] for what can't be filled in or does not take the
+    /// value.
     pub async fn fill(&self, locator: &str, text: &str, call: &Call) -> Result<(), Error> {
         let locator = Locator::parse(locator)?;
         let deadline = call.start();
@@ -187,7 +197,8 @@ impl Page {
         Ok(())
     }
 
-    /// Presses keys in whatever has the focus: `Enter`, `a`, `Control+A`, `Shift+Tab`; see UI Events for the names.
+    /// Presses keys in whatever has the focus: `Enter`, `a`, `Control+A`, `Shift+Tab`; see UI
+    /// Events for the names.
     ///
     /// # Errors
     /// [`Code::Invalid`] for an unknown key.
@@ -233,7 +244,8 @@ impl Page {
         tokio::select! { biased; done = dispatched => done, done = replaced => done }
     }
 
-    /// The rendered text of the one match; of a field its value, of a password as many dots. Waits until it exists.
+    /// The rendered text of the one match; of a field its value, of a password as many dots. Waits
+    /// until it exists.
     pub async fn text(&self, locator: &str, call: &Call) -> Result<String, Error> {
         let locator = Locator::parse(locator)?;
         let text: Text = self.look("text", &locator, json!({}), call).await?;
@@ -274,29 +286,43 @@ impl Page {
         outcome: Outcome<T>,
         deadline: &Deadline,
     ) -> Result<T, Error> {
-        let failed = match outcome {
-            Outcome::Done(done) => return Ok(done),
-            Outcome::Failed(failed) => failed,
-        };
-        let name = &locator.text;
+        match outcome {
+            Outcome::Done(done) => Ok(done),
+            Outcome::Failed(failed) => Err(failed.explain(&locator.text, deadline)),
+        }
+    }
+}
+
+impl Failed {
+    fn explain(self, name: &str, deadline: &Deadline) -> Error {
         let waited = deadline.timeout();
-        let element = failed.element.as_deref().unwrap_or("the element");
-        let message = failed.message.as_deref().unwrap_or_default();
-        let details = json!({"locator": name, "matched": failed.matched, "check": failed.failed});
+        let matched = self.matched;
+        let element = self.element.as_deref().unwrap_or("the element");
+        let message = self.message.as_deref().unwrap_or_default();
         let late = |what: &str| {
-            Error::new(
-                Code::Timeout,
-                format!("timed out after {waited}: `{name}` is {element}, but it {what}"),
-            )
+            let text = format!("timed out after {waited}: `{name}` is {element}, but it {what}");
+            Error::new(Code::Timeout, text)
         };
-        Err(match failed.failed.as_str() {
-            "attached" => Error::new(Code::NotFound, format!("nothing matched `{name}` within {waited}")),
+        let error = match self.failed.as_str() {
+            "attached" => Error::new(
+                Code::NotFound,
+                format!("nothing matched `{name}` within {waited}"),
+            ),
             "one" => {
-                let candidates = failed.candidates.join(", ");
-                let error = Error::new(Code::Ambiguous, format!("`{name}` matches {} elements, and one is needed: {candidates}", failed.matched));
-                return Err(error.with(json!({"locator": name, "matched": failed.matched, "candidates": failed.candidates})));
+                let candidates = self.candidates.join(", ");
+                let text =
+                    format!("`{name}` matches {matched} elements, and one is needed: {candidates}");
+                let details =
+                    json!({"locator": name, "matched": matched, "candidates": self.candidates});
+                return Error::new(Code::Ambiguous, text).with(details);
             }
-            "hit" => return Err(covered(locator, failed.covering.as_deref().unwrap_or("another element"), deadline)),
+            "hit" => {
+                return covered(
+                    name,
+                    self.covering.as_deref().unwrap_or("something"),
+                    deadline,
+                );
+            }
             "selector" => Error::invalid(format!("locator `{name}`: {message}")),
             "fillable" | "value" => Error::invalid(format!("`{name}`: {message}")),
             "option" => Error::new(Code::NotFound, format!("`{name}`: {message}")),
@@ -309,19 +335,14 @@ impl Page {
             "hidden" => late("is still visible"),
             "detached" => late("is still there"),
             other => Error::unavailable(format!("`{name}`: the page answered `{other}`")),
-        }
-        .with(details))
+        };
+        error.with(json!({"locator": name, "matched": matched, "check": self.failed}))
     }
 }
 
-fn covered(locator: &Locator, covering: &str, deadline: &Deadline) -> Error {
-    let name = &locator.text;
-    Error::new(
-        Code::Covered,
-        format!(
-            "`{name}` can't be clicked: {covering} covers it (waited {})",
-            deadline.timeout()
-        ),
-    )
-    .with(json!({"locator": name, "matched": 1, "check": "hit", "covering": covering}))
+fn covered(name: &str, covering: &str, deadline: &Deadline) -> Error {
+    let waited = deadline.timeout();
+    let text = format!("`{name}` can't be clicked: {covering} covers it (waited {waited})");
+    let details = json!({"locator": name, "matched": 1, "check": "hit", "covering": covering});
+    Error::new(Code::Covered, text).with(details)
 }

@@ -45,11 +45,12 @@ struct VisualViewport {
 }
 
 impl Page {
-    /// Takes a screenshot of the viewport, the whole page or one element (scrolled into view). One CSS pixel is one pixel.
+    /// Takes a screenshot of the viewport, the whole page or one element (scrolled into view). One
+    /// CSS pixel is one pixel.
     ///
     /// # Errors
-    /// [`Code::Invalid`](crate::Code::Invalid) for more than 16 megapixels, and for settings that contradict each other; for a
-    /// locator as [`Page::click`], but it may be covered or disabled.
+    /// [`Code::Invalid`](crate::Code::Invalid) for more than 16 megapixels, and for settings that
+    /// contradict each other; for a locator as [`Page::click`], but it may be covered or disabled.
     pub async fn screenshot(&self, shot: Shot, call: &Call) -> Result<Image, Error> {
         let deadline = call.start();
         let quality = match (shot.quality, shot.format) {
@@ -68,7 +69,8 @@ impl Page {
         if area.width * area.height > PIXEL_LIMIT {
             let megapixels = area.width * area.height / 1e6;
             return Err(Error::invalid(format!(
-                "{} × {} pixels are {megapixels:.1} megapixels; the limit is 16. Take one element, or a smaller viewport",
+                "{} × {} pixels are {megapixels:.1} megapixels; the limit is 16. Take one element, or \
+                 a smaller viewport",
                 area.width, area.height
             )));
         }
@@ -149,7 +151,8 @@ impl Page {
     }
 }
 
-/// The smallest area of whole pixels around this one: Chromium would round it, and the size would be a guess.
+/// The smallest area of whole pixels around this one: Chromium would round it, and the size would
+/// be a guess.
 fn whole_pixels(area: Area) -> Area {
     let (x, y) = (area.x.floor(), area.y.floor());
     Area {

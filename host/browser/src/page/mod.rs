@@ -26,10 +26,11 @@ use world::Worlds;
 /// How long a page may take to close before it counts as closed anyway.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A page of a [`Context`](crate::Context). A cheap handle: dropping it closes nothing, the page lives until
-/// [`Page::close`] or the end of its context.
+/// A page of a [`Context`](crate::Context). A cheap handle: dropping it closes nothing, the page
+/// lives until [`Page::close`] or the end of its context.
 ///
-/// Every method fails with [`Code::PageLost`](crate::Code::PageLost) at once when the page, its renderer or the browser ends.
+/// Every method fails with [`Code::PageLost`](crate::Code::PageLost) at once when the page, its
+/// renderer or the browser ends.
 #[derive(Clone)]
 pub struct Page {
     inner: Arc<Inner>,
@@ -100,7 +101,8 @@ pub(crate) fn emulate(tab: &Tab, options: &PageOptions) -> Emulation {
     let metrics =
         json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
     tab.post("Emulation.setDeviceMetricsOverride", &metrics);
-    let agent = json!({"userAgent": options.user_agent.as_deref().unwrap_or_default(), "acceptLanguage": options.locale});
+    let agent = options.user_agent.as_deref().unwrap_or_default();
+    let agent = json!({"userAgent": agent, "acceptLanguage": options.locale});
     tab.post("Emulation.setUserAgentOverride", &agent);
     Emulation {
         locale: tab.send(

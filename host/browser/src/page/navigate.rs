@@ -14,8 +14,8 @@ use crate::fence::policy::Destination;
 use crate::options::Navigation;
 use crate::tab::{Document, TabState};
 
-/// How long an action waits for the navigation it has caused: the action itself is done, and what comes
-/// after it waits by itself.
+/// How long an action waits for the navigation it has caused: the action itself is done, and what
+/// comes after it waits by itself.
 const SETTLE: Duration = Duration::from_secs(5);
 
 const EMPTY_ERROR: &str = "net::ERR_HTTP_RESPONSE_CODE_FAILURE";
@@ -36,14 +36,16 @@ struct Navigated {
 impl Page {
     /// Loads `url` and waits for the load event of its document, or of the one it leads to at once.
     ///
-    /// A URL that differs from the present one in the fragment only loads nothing and answers with status 0. The document's
-    /// status is no error, whatever it is.
+    /// A URL that differs from the present one in the fragment only loads nothing and answers with
+    /// status 0. The document's status is no error, whatever it is.
     ///
     /// # Errors
     /// - [`Code::Invalid`]: not a URL, or neither `http`, `https` nor `about:blank`.
-    /// - [`Code::Denied`]: the policy does not allow the origin, or one it redirected to; `details.grant`.
+    /// - [`Code::Denied`]: the policy does not allow the origin, or one it redirected to;
+    ///   `details.grant`.
     /// - [`Code::Unavailable`]: no answer, or a download instead of a document.
-    /// - [`Code::Timeout`]: with the document there but not all it asks for, `details.url` is set; the page can be used.
+    /// - [`Code::Timeout`]: with the document there but not all it asks for, `details.url` is set;
+    ///   the page can be used.
     pub async fn goto(&self, url: &str, call: &Call) -> Result<Navigation, Error> {
         let deadline = call.start();
         let url = self.acceptable(url)?;
@@ -86,7 +88,8 @@ impl Page {
             };
         };
         if let Some(error) = navigated.error {
-            // An error status without a body: Chromium shows a page of its own, the answer is the site's.
+            // An error status without a body: Chromium shows a page of its own, the answer is the
+            // site's.
             if error == EMPTY_ERROR {
                 return self.loaded(&url, &loader, mark, &deadline).await;
             }
@@ -96,7 +99,8 @@ impl Page {
         self.loaded(&url, &loader, mark, &deadline).await
     }
 
-    /// Waits until the document of `loader` has become the page's, and whatever is the page's document then has loaded.
+    /// Waits until the document of `loader` has become the page's, and whatever is the page's
+    /// document then has loaded.
     async fn loaded(
         &self,
         url: &Url,
@@ -143,8 +147,9 @@ impl Page {
         })
     }
 
-    /// An endless script in the document that is left would keep the next one out for ever; it is ended. It has to be now:
-    /// as soon as the next document is on its way, the old one can't be spoken to.
+    /// An endless script in the document that is left would keep the next one out for ever; it is
+    /// ended. It has to be now: as soon as the next document is on its way, the old one can't be
+    /// spoken to.
     async fn end_standstill(&self, deadline: &Deadline) -> Result<(), Error> {
         let tab = &self.inner.tab;
         let ping = tab.send("Runtime.evaluate", &json!({"expression": "0"}));
@@ -208,7 +213,9 @@ impl Page {
             .unwrap_or_else(|| url.to_string());
         self.refused(&last, mark).unwrap_or_else(|| {
             if error == "net::ERR_ABORTED" {
-                return Error::unavailable(format!("{last} led to no document: the navigation was aborted, or the answer is a download or empty"));
+                return Error::unavailable(format!(
+                    "{last} led to no document: the answer is empty or a download, or the navigation was aborted"
+                ));
             }
             Error::unavailable(format!("{last} can't be loaded: {error}"))
         })
@@ -238,8 +245,8 @@ impl Page {
         }
     }
 
-    /// Waits for the navigation that began after `navigations`, if one did: until there is a new document, or none will come.
-    /// Never an error: the action before it is done.
+    /// Waits for the navigation that began after `navigations`, if one did: until there is a new
+    /// document, or none will come. Never an error: the action before it is done.
     pub(super) async fn settle(&self, navigations: u64, deadline: &Deadline) {
         let tab = &self.inner.tab;
         if tab.state.borrow().navigations == navigations {

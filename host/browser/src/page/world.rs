@@ -1,7 +1,8 @@
 //! The isolated world in which the engine lives: same document, separate script.
 //!
-//! A world belongs to one frame and one document. It is made when it is first needed; a navigation takes it away,
-//! and whoever was asking asks the next document. That is how every wait outlives a navigation.
+//! A world belongs to one frame and one document. It is made when it is first needed; a navigation
+//! takes it away, and whoever was asking asks the next document. That is how every wait outlives a
+//! navigation.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -116,7 +117,8 @@ impl Drop for Live<'_> {
 
 fn dispatch(world: i64, name: &str, argument: &Value) -> Value {
     json!({
-        "functionDeclaration": DISPATCH, "executionContextId": world, "arguments": [{"value": name}, {"value": argument}],
+        "functionDeclaration": DISPATCH, "executionContextId": world,
+        "arguments": [{"value": name}, {"value": argument}],
         "returnByValue": true, "awaitPromise": true,
     })
 }

@@ -1,4 +1,5 @@
-//! The events we read, with the fields we need; Chromium sends more of both, and new ones with each version.
+//! The events we read, with the fields we need; Chromium sends more of both, and new ones with each
+//! version.
 
 use serde::Deserialize;
 

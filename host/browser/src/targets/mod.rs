@@ -1,4 +1,5 @@
-//! What Chromium tells: targets that come and go, documents, dialogs. Turns events into the state of tabs.
+//! What Chromium tells: targets that come and go, documents, dialogs. Turns events into the state
+//! of tabs.
 //!
 //! Runs in the task that reads the pipe, so it waits for nothing: it changes state and posts.
 
@@ -18,7 +19,8 @@ use events::*;
 /// Dialogs reported a page; a page can open any number of them.
 const DIALOGS_REPORTED: u32 = 100;
 
-/// Popups a context: each costs a process, and a page can open any number of them. What is more is closed at once.
+/// Popups a context: each costs a process, and a page can open any number of them. What is more is
+/// closed at once.
 const POPUPS: usize = 16;
 
 /// All page targets of one browser.
@@ -36,7 +38,8 @@ struct State {
 }
 
 impl Targets {
-    /// The tab of a target that was just created; its attachment may come before or after the answer to the call.
+    /// The tab of a target that was just created; its attachment may come before or after the
+    /// answer to the call.
     pub(crate) fn expect(&self, target: &str) -> oneshot::Receiver<Arc<Tab>> {
         let (sender, receiver) = oneshot::channel();
         let mut state = self.state();

@@ -50,7 +50,8 @@ fn escapes(evil: u16) -> String {
     )
 }
 
-/// Opens the page of escapes and waits for its end; answers what reached the other server, over TCP and UDP.
+/// Opens the page of escapes and waits for its end; answers what reached the other server, over TCP
+/// and UDP.
 async fn try_to_escape(world: &World, evil: &Site) -> (Vec<String>, bool) {
     // The same number for STUN.
     let udp = tokio::net::UdpSocket::bind(("127.0.0.1", evil.port))

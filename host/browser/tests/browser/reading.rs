@@ -68,7 +68,8 @@ async fn roles_and_names_are_those_a_person_would_use() {
         ("role=radio[name=\"Red\"]", "ra"),
         ("role=button[name=\"pay now\"]", "nested"),
     ] {
-        // The chain proves that it is this very element: nothing else contains an element of its own id around it.
+        // The chain proves that it is this very element: nothing else contains an element of its
+        // own id around it.
         page.wait_for(locator, Until::Attached, &within(1000))
             .await
             .unwrap_or_else(|error| panic!("{locator}: {error}"));

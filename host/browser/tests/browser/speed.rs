@@ -1,4 +1,5 @@
-//! Prints how long things take: `cargo test --release -p windlass-browser speed -- --ignored --nocapture`.
+//! Prints how long things take: `cargo test --release -p windlass-browser speed -- --ignored
+//! --nocapture`.
 
 use std::time::Instant;
 
