@@ -1,1 +1,1 @@
-//! x
+//! Nothing here: the tests of the whole host are the integration binary `all`.

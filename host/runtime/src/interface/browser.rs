@@ -37,7 +37,8 @@ const MAX_TIMEOUT: u64 = 30 * 60_000;
 const PAGES: usize = 16;
 
 /// What a guest's handle stands for.
-pub(crate) struct PageHandle {
+#[expect(unreachable_pub, reason = "the generated bindings re-export it")]
+pub struct PageHandle {
     number: u32,
 }
 

@@ -1,0 +1,131 @@
+//! A host on a folder of its own, and what tests ask of it.
+
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use windlass_core::{Kind, Limits, Record, Status, TaskId, WaitingFor};
+use windlass_runtime::{Caller, CreateTask, Options, TaskView, Windlass};
+
+/// Nothing in a test takes longer; what does is stuck.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+pub(crate) struct Bench {
+    pub(crate) host: Windlass,
+    pub(crate) data: Arc<tempfile::TempDir>,
+    limits: Limits,
+}
+
+pub(crate) fn local() -> Caller {
+    Caller { principal: "local".into(), operator: false }
+}
+
+pub(crate) fn operator() -> Caller {
+    Caller { principal: "local".into(), operator: true }
+}
+
+impl Bench {
+    pub(crate) async fn new() -> Self {
+        Self::with_limits(Limits::default()).await
+    }
+
+    pub(crate) async fn with_limits(limits: Limits) -> Self {
+        let data = Arc::new(tempfile::tempdir().unwrap());
+        let host = open(data.path().to_owned(), limits.clone()).await;
+        Self { host, data, limits }
+    }
+
+    /// The host ends without a word to its turns, and another takes the folder.
+    pub(crate) async fn restart(self) -> Self {
+        self.host.close().await;
+        let host = open(self.data.path().to_owned(), self.limits.clone()).await;
+        Self { host, ..self }
+    }
+
+    pub(crate) async fn install(&self, path: &str, grants: &[&str]) {
+        let bytes = std::fs::read(path).unwrap();
+        let grants = grants.iter().map(|g| (*g).to_owned()).collect();
+        self.host.add_plugin(&operator(), bytes, Some(grants)).await.unwrap();
+    }
+
+    pub(crate) async fn create(&self, tool: &str, input: Value) -> TaskId {
+        let new = CreateTask { tool: tool.into(), input, ..CreateTask::default() };
+        self.host.create(&local(), new).await.unwrap().task.id
+    }
+
+    pub(crate) async fn task(&self, id: TaskId) -> TaskView {
+        self.host.task(&local(), id).await.unwrap()
+    }
+
+    /// The task as soon as `seen` holds; looks again at each change.
+    pub(crate) async fn until(&self, id: TaskId, seen: impl Fn(&TaskView) -> bool) -> TaskView {
+        let mut changes = self.host.changes();
+        let wait = async {
+            loop {
+                let task = self.task(id).await;
+                if seen(&task) {
+                    return task;
+                }
+                let _ = changes.recv().await;
+            }
+        };
+        match tokio::time::timeout(PATIENCE, wait).await {
+            Ok(task) => task,
+            Err(_) => panic!("stuck: {:#?}\n{}", self.task(id).await, self.lines(id).await.join("\n")),
+        }
+    }
+
+    pub(crate) async fn ended(&self, id: TaskId) -> TaskView {
+        self.until(id, |task| !task.open).await
+    }
+
+    pub(crate) async fn asks(&self, id: TaskId) -> TaskView {
+        self.until(id, |task| task.status == Status::InputRequired && task.waiting_for == Some(WaitingFor::Input)).await
+    }
+
+    /// The whole log.
+    pub(crate) async fn log(&self, id: TaskId) -> Vec<Arc<Record>> {
+        let mut log = Vec::new();
+        loop {
+            let after = log.last().map_or(0, |r: &Arc<Record>| r.seq);
+            let page = self.host.events(&local(), id, after, 1000, Duration::ZERO, &[]).await.unwrap();
+            log.extend(page.records);
+            if !page.has_more {
+                break;
+            }
+        }
+        for (i, record) in log.iter().enumerate() {
+            assert_eq!(record.seq, i as u64 + 1, "the log has a gap");
+        }
+        log
+    }
+
+    /// `kind text`, a line a record.
+    pub(crate) async fn lines(&self, id: TaskId) -> Vec<String> {
+        self.log(id).await.iter().map(|r| format!("{} {}", r.kind.as_str(), r.text)).collect()
+    }
+
+    pub(crate) async fn texts(&self, id: TaskId, kind: Kind) -> Vec<String> {
+        self.log(id).await.iter().filter(|r| r.kind == kind).map(|r| r.text.clone()).collect()
+    }
+}
+
+pub(crate) fn outcome(task: &TaskView) -> &Value {
+    task.details.as_ref().unwrap().outcome.as_ref().unwrap_or(&Value::Null)
+}
+
+pub(crate) fn failure(task: &TaskView) -> &Value {
+    task.details.as_ref().unwrap().failure.as_ref().unwrap_or(&Value::Null)
+}
+
+async fn open(data: PathBuf, limits: Limits) -> Windlass {
+    let browser = windlass_browser::Config {
+        executable: None,
+        // Tests run as root in containers too.
+        no_sandbox: true,
+        profiles: data.join("profiles"),
+        denied: Vec::new(),
+    };
+    let options = Options { data, browser, slots: 64, limits, built_in: Vec::new(), denied: Vec::new() };
+    Windlass::open(options).await.unwrap()
+}
