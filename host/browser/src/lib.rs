@@ -20,8 +20,6 @@
 //! `targets` know what is running; `fence` is the network boundary; `page` is what callers use.
 //! Everything above `cdp` would work the same over another transport.
 
-#![cfg_attr(test, allow(clippy::unwrap_used))]
-
 mod browser;
 mod call;
 mod cdp;

@@ -342,8 +342,9 @@ async fn helper_that_holds_a_browser() {
     let Some(profiles) = std::env::var_os("WINDLASS_TEST_PROFILES") else {
         return;
     };
+    let no_sandbox = rustix::process::geteuid().is_root();
     let browser = Browser::new(Config {
-        no_sandbox: true,
+        no_sandbox,
         profiles: PathBuf::from(profiles),
         ..Config::default()
     });
@@ -434,4 +435,73 @@ async fn many_pages_work_at_once() {
     while let Some(done) = pages.join_next().await {
         done.unwrap();
     }
+}
+
+#[tokio::test]
+async fn a_browser_that_stands_still_costs_no_more_than_the_deadline_and_can_be_ended() {
+    let (world, page) = World::showing("<p>x</p>").await;
+    let pid = world.browser.pid().unwrap();
+    let all = descendants(pid);
+    kill_process(Pid::from_raw(pid.cast_signed()).unwrap(), Signal::STOP).unwrap();
+    let begin = Instant::now();
+    assert_code(
+        page.goto(&world.site.url("/"), &within(300)).await,
+        Code::Timeout,
+    );
+    assert_code(
+        world
+            .context
+            .open(2, PageOptions::default(), &within(300))
+            .await,
+        Code::Timeout,
+    );
+    assert!(
+        begin.elapsed() < Duration::from_secs(3),
+        "{:?}",
+        begin.elapsed()
+    );
+    world.browser.shutdown().await;
+    assert!(
+        begin.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        begin.elapsed()
+    );
+    eventually("the end of all processes", || {
+        all.iter().all(|(pid, _)| !is_running(*pid))
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn contexts_that_come_and_go_leave_nothing_behind() {
+    let (world, _page) = World::showing("x").await;
+    let pid = world.browser.pid().unwrap();
+    let visit = || async {
+        let (sender, _events) = tokio::sync::mpsc::unbounded_channel();
+        let context = world
+            .browser
+            .context(world.grants.clone(), sender)
+            .await
+            .unwrap();
+        let page = context
+            .open(1, PageOptions::default(), &call())
+            .await
+            .unwrap();
+        page.goto(&world.site.url("/"), &call()).await.unwrap();
+        let ports: Vec<u16> = sockets(pid).into_iter().map(|(_, port)| port).collect();
+        context.close().await;
+        ports
+    };
+    let own: Vec<u16> = sockets(pid).into_iter().map(|(_, port)| port).collect();
+    let mut ports = Vec::new();
+    for _ in 0..20 {
+        ports.extend(visit().await);
+    }
+    ports.retain(|port| !own.contains(port));
+    assert!(ports.len() >= 20, "each context has a port of its own");
+    let is_closed = |port: &u16| std::net::TcpStream::connect(("127.0.0.1", *port)).is_err();
+    eventually("the closing of the ports", || ports.iter().all(is_closed)).await;
+    assert_eq!(world.browser.contexts(), 1);
+    // The page of this test, and at most one that Chromium keeps ready.
+    eventually("the end of the renderers", || renderers(pid).len() <= 2).await;
 }

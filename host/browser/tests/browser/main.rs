@@ -1,5 +1,6 @@
 //! Integration tests: a real Chromium against a server of our own.
 
+// Helpers too: what they unwrap is the test's to fail on.
 #![allow(clippy::unwrap_used)]
 
 mod acting;
@@ -76,7 +77,8 @@ pub(crate) struct World {
 
 pub(crate) fn config(profiles: &TempDir) -> Config {
     Config {
-        no_sandbox: true,
+        // Root needs it; everybody else tests the sandbox, too.
+        no_sandbox: rustix::process::geteuid().is_root(),
         profiles: profiles.path().into(),
         executable: std::env::var_os("WINDLASS_TEST_BROWSER").map(PathBuf::from),
         ..Config::default()

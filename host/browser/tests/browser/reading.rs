@@ -264,3 +264,13 @@ async fn a_screenshot_shows_what_is_scrolled_to_and_leaves_the_page_as_it_is() {
     .unwrap();
     assert_eq!(page.text("#o", &call()).await.unwrap(), seen);
 }
+
+#[tokio::test]
+async fn a_page_without_options_is_an_ordinary_browser() {
+    let (_world, page) = World::showing("<p id=o></p><script>o.textContent=[navigator.languages,navigator.maxTouchPoints,devicePixelRatio,navigator.userAgent].join('; ')</script>").await;
+    let seen = page.text("#o", &call()).await.unwrap();
+    assert!(
+        seen.starts_with("en-US; 0; 1; Mozilla/5.0 (X11; Linux") && seen.contains("Chrome/"),
+        "{seen}"
+    );
+}
