@@ -9,7 +9,7 @@ use std::path::Path;
 /// Held while the folder is ours. The file stays; only the lock on it counts.
 #[derive(Debug)]
 pub(crate) struct Lock {
-    _file: File,
+    file: File,
 }
 
 impl Lock {
@@ -33,7 +33,14 @@ impl Lock {
         file.set_len(0).map_err(failed)?;
         file.rewind().map_err(failed)?;
         write!(file, "{}", std::process::id()).map_err(failed)?;
-        Ok(Self { _file: file })
+        Ok(Self { file })
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing is not enough: a process just being started has a copy of the descriptor until it runs its program.
+        let _ = self.file.unlock();
     }
 }
 

@@ -123,6 +123,7 @@ pub(super) enum Nudge {
 pub(super) struct Activity {
     commits: AtomicU64,
     asleep: AtomicBool,
+    large: AtomicBool,
 }
 
 impl Activity {
@@ -132,6 +133,11 @@ impl Activity {
         if self.asleep.swap(false, Ordering::AcqRel) {
             let _ = nudge.send(Nudge::Wake);
         }
+    }
+
+    /// The WAL is too large: the writer must finish what the checkpointer began, between two commits. Answered once.
+    pub(super) fn is_large(&self) -> bool {
+        self.large.load(Ordering::Relaxed) && self.large.swap(false, Ordering::Relaxed)
     }
 }
 
@@ -159,7 +165,7 @@ impl Checkpointer {
             let commits = activity.commits.load(Ordering::Relaxed);
             if commits != seen {
                 (seen, idle) = (commits, 0);
-                self.told(self.look());
+                self.told(self.look(activity));
                 continue;
             }
             idle += 1;
@@ -179,7 +185,7 @@ impl Checkpointer {
         fs::metadata(&self.wal).map_or(0, |meta| meta.len())
     }
 
-    fn look(&self) -> Result<(), StoreError> {
+    fn look(&self, activity: &Activity) -> Result<(), StoreError> {
         // The file is cut to WAL_BYTES when it is begun anew, so that a greater size means that much is in use.
         if self.size() <= WAL_BYTES {
             return Ok(());
@@ -187,8 +193,9 @@ impl Checkpointer {
         self.checkpoint("PASSIVE")?;
         if self.size() > WAL_MAX {
             // Under steady load the writer is always ahead of a passive checkpoint, and the file would grow for ever.
-            tracing::debug!(bytes = self.size(), "the write-ahead log is large: the writer waits for it");
-            self.checkpoint("RESTART")?;
+            // Little is left to do now, so that the writer does it quickly; asked for from here, its lock is hardly
+            // ever free.
+            activity.large.store(true, Ordering::Relaxed);
         }
         Ok(())
     }

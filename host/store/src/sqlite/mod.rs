@@ -3,6 +3,8 @@
 mod keeper;
 mod read;
 mod schema;
+#[cfg(test)]
+mod tests;
 mod write;
 mod writer;
 
@@ -52,9 +54,9 @@ impl Sqlite {
         let conn = connect(&path)?;
         conn.execute_batch(&format!(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; \
-             PRAGMA journal_size_limit = {WAL_BYTES}; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32768; \
-             PRAGMA busy_timeout = 5000;"
+             PRAGMA journal_size_limit = {WAL_BYTES}; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32768;"
         ))?;
+        conn.busy_timeout(writer::PATIENCE)?;
         schema::migrate(&conn)?;
         let trash = conn.query_row("SELECT EXISTS(SELECT 1 FROM trash)", [], |row| row.get(0))?;
         let wal_path = data.join("windlass.db-wal");

@@ -13,17 +13,24 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
 
 /// Jobs of one commit, at most.
 const BATCH: usize = 512;
+/// How long a commit waits for a checkpoint that has the database.
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a checkpoint of the writer waits for readers.
+const RESTART_PATIENCE: Duration = Duration::from_millis(100);
 
 /// What comes through the queue.
 pub(super) enum Message {
     /// A transaction.
     Job(Hard, Box<dyn Write>),
+    /// What only a test does to the connection.
+    #[cfg(test)]
+    Meddle(Box<dyn FnOnce(&Connection) + Send>),
     /// The end; answered when everything is let go.
     Close(oneshot::Sender<()>),
 }
@@ -65,6 +72,8 @@ impl Writer {
                 match message {
                     Message::Job(hard, job) if closed.is_none() => jobs.push((hard, job)),
                     Message::Job(_, job) => job.finish(Verdict::Lost(StoreError::Closed)),
+                    #[cfg(test)]
+                    Message::Meddle(meddle) => meddle(&self.conn),
                     Message::Close(answer) => closed = closed.or(Some(answer)),
                 }
             }
@@ -73,6 +82,9 @@ impl Writer {
             }
             if self.trash && closed.is_none() {
                 self.purge();
+            }
+            if self.activity.is_large() {
+                self.restart_wal();
             }
         }
         self.queue.close();
@@ -184,6 +196,19 @@ impl Writer {
                 // Tried again after the next deletion, or when the store is opened again.
                 self.trash = false;
             }
+        }
+    }
+
+    fn restart_wal(&mut self) {
+        // It waits for readers as well, and everybody waits for it: better it fails, and is tried again.
+        let moved = self
+            .conn
+            .busy_timeout(RESTART_PATIENCE)
+            .map_err(StoreError::from)
+            .and_then(|()| checkpoint(&self.conn, "RESTART"))
+            .and_then(|()| Ok(self.conn.busy_timeout(PATIENCE)?));
+        if let Err(error) = moved {
+            tracing::warn!(%error, "the write-ahead log could not be begun anew");
         }
     }
 

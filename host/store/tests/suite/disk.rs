@@ -135,6 +135,7 @@ async fn a_killed_host_loses_nothing_that_was_acknowledged() {
             }
         }
         child.wait().unwrap();
+        assert!(count >= 150 + 100 * round, "it was killed while it wrote");
         let store = Store::open(folder.path()).unwrap();
         for (n, acked) in (0..).zip(acked) {
             let seqs = seqs(&store, id(n)).await;
@@ -153,22 +154,20 @@ async fn child_that_is_killed() {
     for n in 0..8 {
         create(&store, task(n, "ann")).await;
     }
-    let writers: Vec<_> = (0..8)
-        .map(|n| {
-            let store = store.clone();
-            tokio::spawn(async move {
-                loop {
-                    // Even a soft commit outlives a kill: only a power cut may take it.
-                    let hard = if n % 2 == 0 { Hard::Yes } else { Hard::Soon };
-                    let last: Result<u64, StoreError> = store.commit(hard, move |tx| tx.append(id(n), &lines(3))).await;
-                    let mut out = std::io::stdout().lock();
-                    writeln!(out, "acked {n} {}", last.unwrap()).unwrap();
-                    out.flush().unwrap();
-                }
-            })
-        })
-        .collect();
-    for writer in writers {
-        writer.await.unwrap();
+    let mut writers = tokio::task::JoinSet::new();
+    for n in 0..8 {
+        let store = store.clone();
+        writers.spawn(async move {
+            loop {
+                // Even a soft commit outlives a kill: only a power cut may take it.
+                let hard = if n % 2 == 0 { Hard::Yes } else { Hard::Soon };
+                let last: Result<u64, StoreError> = store.commit(hard, move |tx| tx.append(id(n), &lines(3))).await;
+                let mut out = std::io::stdout().lock();
+                writeln!(out, "acked {n} {}", last.unwrap()).unwrap();
+                out.flush().unwrap();
+            }
+        });
     }
+    // Ends only when one of them fails.
+    writers.join_next().await;
 }
