@@ -1,6 +1,9 @@
 //! The SQLite backend: one thread writes, a few read, one makes commits hard, one moves the write-ahead log.
 
+mod cache;
+mod decode;
 mod keeper;
+mod purge;
 mod read;
 mod schema;
 #[cfg(test)]
@@ -15,7 +18,7 @@ use crate::lock::Lock;
 use crate::tail::Hub;
 use keeper::{Activity, Checkpointer, Hardness, Nudge, WAL_BYTES};
 use read::View;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, Params};
 use std::fs::{File, OpenOptions};
 use std::future::Future;
 use std::os::unix::fs::OpenOptionsExt;
@@ -99,7 +102,7 @@ impl Sqlite {
             wal,
             queue: jobs,
             hub,
-            cache: write::Cache::default(),
+            cache: cache::Cache::default(),
             hardness,
             generation: Arc::clone(&generation),
             activity,
@@ -178,20 +181,19 @@ fn read_jobs(conn: &Connection, jobs: &Mutex<mpsc::Receiver<Read>>) {
     loop {
         let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(job) = job else { return };
-        if let Err(error) = execute(conn, "BEGIN") {
+        if let Err(error) = execute(conn, "BEGIN", []) {
             job(Err(error));
             continue;
         }
         job(Ok(&mut View(conn)));
-        if let Err(error) = execute(conn, "COMMIT") {
+        if let Err(error) = execute(conn, "COMMIT", []) {
             tracing::warn!(%error, "a view did not close");
         }
     }
 }
 
-fn execute(conn: &Connection, sql: &str) -> Result<(), StoreError> {
-    conn.prepare_cached(sql)?.execute([])?;
-    Ok(())
+fn execute(conn: &Connection, sql: &str, params: impl Params) -> Result<usize, StoreError> {
+    Ok(conn.prepare_cached(sql)?.execute(params)?)
 }
 
 impl From<rusqlite::Error> for StoreError {

@@ -1,14 +1,14 @@
 //! Writing rows: one job of a batch, inside a savepoint that is opened by its first write.
 
+use super::cache::Cache;
 use super::read::{Source, range};
-use super::{int, maybe_int, to_json};
+use super::{execute, int, maybe_int, to_json};
 use crate::rows::{
     AnswerRow, ArtifactRow, EntryRow, IdempotencyRow, PluginRow, QuestionRow, TaskRow, TurnRow, numbered,
 };
 use crate::tail::{Changed, Event, Hub};
 use crate::{StoreError, Tx};
 use rusqlite::{Connection, Params, params};
-use std::collections::HashMap;
 use std::sync::Arc;
 use windlass_core::cursor::MAX_SEQ;
 use windlass_core::status::{Situation, shown};
@@ -18,60 +18,8 @@ type Result<T, E = StoreError> = std::result::Result<T, E>;
 
 /// How long an idempotency key is its owner's.
 pub(crate) const IDEMPOTENCY_MILLIS: i64 = 24 * 60 * 60 * 1000;
-/// Tasks remembered between batches; beyond that all are forgotten and looked up again.
-const REMEMBERED: usize = 16 * 1024;
 /// The greatest place of a journal entry: 30 bits of its row id.
 const MAX_POS: u32 = (1 << 30) - 1;
-
-/// What the writer knows of a task without asking. True as long as nothing is rolled back.
-struct Known {
-    no: i64,
-    epoch: u64,
-    last_seq: u64,
-    /// The turn of its last record.
-    last_turn: u32,
-    /// The turn whose journal was written last, and that turn's number in the database.
-    journal: Option<(u32, i64)>,
-    principal: Arc<str>,
-}
-
-/// What the writer knows of recent tasks.
-#[derive(Default)]
-pub(super) struct Cache(HashMap<TaskId, Known>);
-
-impl Cache {
-    pub(super) fn clear(&mut self) {
-        self.0.clear();
-    }
-
-    fn find(&mut self, conn: &Connection, task: TaskId) -> Result<Option<&mut Known>> {
-        if !self.0.contains_key(&task) {
-            let Some(known) = look_up(conn, task)? else { return Ok(None) };
-            if self.0.len() >= REMEMBERED {
-                self.0.clear();
-            }
-            self.0.insert(task, known);
-        }
-        Ok(self.0.get_mut(&task))
-    }
-}
-
-fn look_up(conn: &Connection, task: TaskId) -> Result<Option<Known>> {
-    let mut statement = conn.prepare_cached("SELECT no, epoch, first_seq, principal FROM task WHERE id = ?1")?;
-    let mut rows = statement.query([task.as_bytes()])?;
-    let Some(row) = rows.next()? else { return Ok(None) };
-    let (no, epoch, first): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
-    let principal: Arc<str> = row.get::<_, String>(3)?.into();
-    let (from, to) = range(no);
-    let mut statement =
-        conn.prepare_cached("SELECT id, turn FROM log WHERE id > ?1 AND id < ?2 ORDER BY id DESC LIMIT 1")?;
-    let mut rows = statement.query([from, to])?;
-    let (last_seq, last_turn) = match rows.next()? {
-        Some(row) => (super::uint(row.get::<_, i64>(0)? - from), row.get(1)?),
-        None => (super::uint(first.saturating_sub(1)), 0),
-    };
-    Ok(Some(Known { no, epoch: super::uint(epoch), last_seq, last_turn, journal: None, principal }))
-}
 
 /// One job of a batch.
 pub(super) struct Writing<'a> {
@@ -107,7 +55,7 @@ impl<'a> Writing<'a> {
             return Ok(());
         }
         for task in &self.touched {
-            self.cache.0.remove(task);
+            self.cache.forget(*task);
         }
         // On a full or failing disk SQLite may have rolled everything back by itself; the batch looks for that.
         if self.saved && !self.conn.is_autocommit() {
@@ -155,10 +103,6 @@ impl Source for Writing<'_> {
     fn number(&mut self, task: TaskId) -> Result<Option<i64>> {
         Ok(self.cache.find(self.conn, task)?.map(|known| known.no))
     }
-}
-
-fn execute(conn: &Connection, sql: &str, params: impl Params) -> Result<usize> {
-    Ok(conn.prepare_cached(sql)?.execute(params)?)
 }
 
 /// An insert where a row of that key may stand already.
@@ -272,7 +216,7 @@ impl Tx for Writing<'_> {
             let known = w.cache.find(w.conn, id)?.ok_or(StoreError::NoTask(id))?;
             let (no, principal) = (known.no, Arc::clone(&known.principal));
             w.touched.push(id);
-            w.cache.0.remove(&id);
+            w.cache.forget(id);
             // Everything else hangs on the number, which nobody can find any more. It is purged in slices: a log of a
             // million records deleted at once would stop every other task for seconds.
             execute(w.conn, "INSERT INTO trash(task) VALUES(?1)", [no])?;
@@ -539,43 +483,4 @@ impl Tx for Writing<'_> {
     fn forget_idempotency(&mut self, before: Millis) -> Result<()> {
         self.write(|w| execute(w.conn, "DELETE FROM idempotency WHERE at < ?1", [before.0]).map(drop))
     }
-}
-
-/// Rows of one slice of a purge: small enough that nobody notices the wait.
-const SLICE: usize = 1000;
-/// Journal entries of one slice: an answer may be 64 KiB.
-const ENTRIES: usize = 100;
-
-/// Purges a slice of what deleted tasks left, as a transaction of its own. Answers whether something is left.
-pub(super) fn purge(conn: &Connection) -> Result<bool> {
-    execute(conn, "BEGIN IMMEDIATE", [])?;
-    let left = purge_slice(conn).and_then(|left| execute(conn, "COMMIT", []).map(|_| left));
-    if left.is_err() && !conn.is_autocommit() {
-        execute(conn, "ROLLBACK", [])?;
-    }
-    left
-}
-
-fn purge_slice(conn: &Connection) -> Result<bool> {
-    let mut first = conn.prepare_cached("SELECT task FROM trash LIMIT 1")?;
-    let Some(no) = first.query([])?.next()?.map(|row| row.get::<_, i64>(0)).transpose()? else { return Ok(false) };
-    let (from, to) = range(no);
-    let sql = format!("DELETE FROM log WHERE id IN (SELECT id FROM log WHERE id > ?1 AND id < ?2 LIMIT {SLICE})");
-    if execute(conn, &sql, [from, to])? == SLICE {
-        return Ok(true);
-    }
-    let sql = format!(
-        "DELETE FROM journal WHERE id IN (SELECT j.id FROM turn t JOIN journal j \
-         ON j.id > t.no << 32 AND j.id < (t.no + 1) << 32 WHERE t.task = ?1 LIMIT {ENTRIES})"
-    );
-    if execute(conn, &sql, [no])? == ENTRIES {
-        return Ok(true);
-    }
-    for table in ["span", "message"] {
-        execute(conn, &format!("DELETE FROM {table} WHERE id > ?1 AND id < ?2"), [from, to])?;
-    }
-    for table in ["turn", "question", "artifact", "state", "trash"] {
-        execute(conn, &format!("DELETE FROM {table} WHERE task = ?1"), [no])?;
-    }
-    Ok(true)
 }

@@ -1,8 +1,10 @@
 //! The one thread that writes. Whatever is queued while a commit runs goes into the next one: waiting on purpose for
 //! more made everything slower.
 
+use super::cache::Cache;
 use super::keeper::{Activity, Hardness, Nudge, checkpoint, sync};
-use super::write::{Cache, Writing, purge};
+use super::purge::purge;
+use super::write::Writing;
 use crate::StoreError;
 use crate::backend::{Hard, Verdict, Write};
 use crate::lock::Lock;

@@ -1,0 +1,47 @@
+//! Takes away what deleted tasks left, a slice at a time.
+
+use super::execute;
+use super::read::range;
+use crate::StoreError;
+use rusqlite::Connection;
+
+type Result<T, E = StoreError> = std::result::Result<T, E>;
+
+/// Rows of one slice of a purge: small enough that nobody notices the wait.
+const SLICE: usize = 1000;
+/// Journal entries of one slice: an answer may be 64 KiB.
+const ENTRIES: usize = 100;
+
+/// Purges a slice of what deleted tasks left, as a transaction of its own. Answers whether something is left.
+pub(super) fn purge(conn: &Connection) -> Result<bool> {
+    execute(conn, "BEGIN IMMEDIATE", [])?;
+    let left = purge_slice(conn).and_then(|left| execute(conn, "COMMIT", []).map(|_| left));
+    if left.is_err() && !conn.is_autocommit() {
+        execute(conn, "ROLLBACK", [])?;
+    }
+    left
+}
+
+fn purge_slice(conn: &Connection) -> Result<bool> {
+    let mut first = conn.prepare_cached("SELECT task FROM trash LIMIT 1")?;
+    let Some(no) = first.query([])?.next()?.map(|row| row.get::<_, i64>(0)).transpose()? else { return Ok(false) };
+    let (from, to) = range(no);
+    let sql = format!("DELETE FROM log WHERE id IN (SELECT id FROM log WHERE id > ?1 AND id < ?2 LIMIT {SLICE})");
+    if execute(conn, &sql, [from, to])? == SLICE {
+        return Ok(true);
+    }
+    let sql = format!(
+        "DELETE FROM journal WHERE id IN (SELECT j.id FROM turn t JOIN journal j \
+         ON j.id > t.no << 32 AND j.id < (t.no + 1) << 32 WHERE t.task = ?1 LIMIT {ENTRIES})"
+    );
+    if execute(conn, &sql, [no])? == ENTRIES {
+        return Ok(true);
+    }
+    for table in ["span", "message"] {
+        execute(conn, &format!("DELETE FROM {table} WHERE id > ?1 AND id < ?2"), [from, to])?;
+    }
+    for table in ["turn", "question", "artifact", "state", "trash"] {
+        execute(conn, &format!("DELETE FROM {table} WHERE task = ?1"), [no])?;
+    }
+    Ok(true)
+}
