@@ -1,1 +1,61 @@
-fn main() {}
+//! `cargo xtask …`: what one does with this repository, in few words.
+//!
+//! Owns: getting the WebAssembly target and Chromium, building, and running programs of the workspace as processes.
+//! Leaves to others: everything that needs the host's code. It links none of it, so it is built in seconds.
+
+mod args;
+mod cargo;
+mod chromium;
+mod demo;
+mod host;
+mod http;
+mod measure;
+mod process;
+mod site;
+mod steps;
+mod test;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  demo [--yes] [--exit] [--kill] [--item NAME]
+        Orders from a test shop with a real browser, and asks you before it does.
+        --yes    answers by itself
+        --exit   stops everything at the end; exit code 0 only if the shop counted one order
+        --kill   kills the host while the task waits for the answer, and starts it again
+        --item   what to order (mug)
+  test [ARGS]
+        All tests; ARGS go to `cargo nextest run`, or to `cargo test` where nextest is missing.
+  bench [NAME] [--json] [--quick]
+        The numbers of docs/scoreboard.md, in a release build.
+  soak [--minutes N]
+        Large numbers: tasks that end in every way, cut streams, killed hosts (5 minutes).";
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let command = arguments.next().unwrap_or_default();
+    let rest: Vec<String> = arguments.collect();
+    let done = match command.as_str() {
+        "demo" => demo::run(rest),
+        "test" => test::run(&rest),
+        "bench" => measure::bench(rest),
+        "soak" => measure::soak(rest),
+        "help" | "-h" | "--help" => {
+            println!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask {command}: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
