@@ -43,6 +43,8 @@ const FENCE: &[&str] = &[
 
 /// A page behaves the same whether somebody looks or not, and on every machine.
 const STEADY: &[&str] = &[
+    // Else a click on a document that was not painted yet is dropped without a word.
+    "--allow-pre-commit-input",
     "--disable-back-forward-cache",
     "--disable-background-timer-throttling",
     "--disable-backgrounding-occluded-windows",

@@ -250,3 +250,18 @@ async fn what_is_rendered_only_when_it_is_near_can_be_clicked() {
         .unwrap();
     assert_eq!(page.text("#n", &call()).await.unwrap(), "far");
 }
+
+#[tokio::test]
+async fn a_click_right_after_a_navigation_is_not_lost() {
+    let (world, page) = World::showing("<a href=/a>to a</a>").await;
+    world.site.page("/a", "<a href=/b>to b</a>");
+    world.site.page("/b", "<a href=/>to start</a>");
+    for _ in 0..10 {
+        for (name, path) in [("to a", "/a"), ("to b", "/b"), ("to start", "/")] {
+            page.click(&format!("role=link[name=\"{name}\"s]"), &call())
+                .await
+                .unwrap();
+            assert_eq!(page.url(&call()).await.unwrap(), world.site.url(path));
+        }
+    }
+}
