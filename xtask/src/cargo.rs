@@ -38,9 +38,10 @@ impl Workspace {
         Ok(self.target.join(if release { "release" } else { "debug" }))
     }
 
-    /// Builds one set of components, and answers the folder with them.
+    /// Builds one set of components, and answers the folder with them. In the target folder that the build script of
+    /// the tests uses too, so that nothing is built twice.
     pub(crate) fn components(&self, set: &str, examples: bool) -> Result<PathBuf> {
-        let target = self.target.join("guests");
+        let target = self.target.join("debug/guests");
         windlass_guests::build(&self.root.join(set), &target, examples).with_context(|| format!("building {set}"))
     }
 }
