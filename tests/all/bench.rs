@@ -37,7 +37,13 @@ impl Bench {
 
     /// The host ends without a word to its turns, and another takes the folder.
     pub(crate) async fn restart(self) -> Self {
+        self.restart_after(|| {}).await
+    }
+
+    /// The same; something happens while no host runs.
+    pub(crate) async fn restart_after(self, meanwhile: impl FnOnce()) -> Self {
         self.host.close().await;
+        meanwhile();
         let host = open(self.data.path().to_owned(), self.limits.clone()).await;
         Self { host, ..self }
     }
@@ -96,6 +102,21 @@ impl Bench {
         }
         for (i, record) in log.iter().enumerate() {
             assert_eq!(record.seq, i as u64 + 1, "the log has a gap");
+        }
+        log
+    }
+
+    /// The log as soon as `seen` holds.
+    pub(crate) async fn until_log(&self, id: TaskId, seen: impl Fn(&[Arc<Record>]) -> bool) -> Vec<Arc<Record>> {
+        let follow = self.host.follow(&local(), id, 0).await.unwrap();
+        let (mut tail, mut log) = (follow.tail, Vec::new());
+        let wait = async {
+            while !seen(&log) {
+                log.extend(tail.next().await.unwrap());
+            }
+        };
+        if tokio::time::timeout(PATIENCE, wait).await.is_err() {
+            panic!("stuck:\n{}", self.lines(id).await.join("\n"));
         }
         log
     }

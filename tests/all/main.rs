@@ -4,7 +4,31 @@
 
 mod basic;
 mod bench;
+mod browser;
+mod hostile;
+mod refusals;
+mod replay;
+
 mod guests {
     include!(concat!(env!("OUT_DIR"), "/programs.rs"));
     pub(crate) use each_program;
+}
+
+/// Every program under `tests/programs` is used by a test: one that is new and unused is named here.
+#[test]
+fn every_program_has_a_test() {
+    let topics = [
+        include_str!("basic.rs"),
+        include_str!("browser.rs"),
+        include_str!("hostile.rs"),
+        include_str!("refusals.rs"),
+        include_str!("replay.rs"),
+    ];
+    macro_rules! names {
+        ($($name:ident)*) => { [$(stringify!($name)),*] };
+    }
+    for name in guests::each_program!(names) {
+        let constant = format!("guests::{}", name.to_uppercase());
+        assert!(topics.iter().any(|topic| topic.contains(&constant)), "no test uses {name}");
+    }
 }

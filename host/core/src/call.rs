@@ -127,8 +127,7 @@ impl Call {
     /// Whether its completion is a public record of its own (`step.finished`).
     #[must_use]
     pub fn reports(self) -> bool {
-        matches!(self.class(), Class::Redo | Class::Once)
-            && !matches!(self, Self::PollReady | Self::ArtifactSave)
+        matches!(self.class(), Class::Redo | Class::Once) && !matches!(self, Self::PollReady | Self::ArtifactSave)
     }
 }
 
@@ -141,11 +140,7 @@ mod tests {
     fn every_name_is_unique_and_reads_back() {
         let names: HashSet<_> = Call::ALL.iter().map(|call| call.name()).collect();
         assert_eq!(names.len(), Call::ALL.len());
-        assert!(
-            Call::ALL
-                .iter()
-                .all(|call| Call::parse(call.name()) == Some(*call))
-        );
+        assert!(Call::ALL.iter().all(|call| Call::parse(call.name()) == Some(*call)));
     }
 
     #[test]
@@ -158,11 +153,7 @@ mod tests {
     #[test]
     fn only_steps_announce_themselves() {
         for call in Call::ALL.iter().filter(|call| call.announces()) {
-            assert!(
-                matches!(call.class(), Class::Once | Class::Redo),
-                "{}",
-                call.name()
-            );
+            assert!(matches!(call.class(), Class::Once | Class::Redo), "{}", call.name());
         }
     }
 }

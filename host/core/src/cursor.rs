@@ -32,10 +32,7 @@ pub fn parse(text: Option<&str>) -> Result<u64, CursorError> {
     if text.is_empty() || text.len() > 10 || !text.bytes().all(|b| b.is_ascii_digit()) {
         return Err(CursorError::NotANumber);
     }
-    text.parse()
-        .ok()
-        .filter(|seq| *seq <= MAX_SEQ)
-        .ok_or(CursorError::NotANumber)
+    text.parse().ok().filter(|seq| *seq <= MAX_SEQ).ok_or(CursorError::NotANumber)
 }
 
 /// Holds `after` against a log that keeps the records `oldest_seq..=last_seq` (empty log: 1 and 0).
@@ -61,23 +58,8 @@ mod tests {
         assert_eq!(parse(None), Ok(0));
         assert_eq!(parse(Some("0")), Ok(0));
         assert_eq!(parse(Some("4294967295")), Ok(MAX_SEQ));
-        for wrong in [
-            "",
-            "-1",
-            "+1",
-            " 1",
-            "1.0",
-            "0x1",
-            "4294967296",
-            "99999999999",
-            "١",
-            "abc",
-        ] {
-            assert_eq!(
-                parse(Some(wrong)),
-                Err(CursorError::NotANumber),
-                "{wrong:?}"
-            );
+        for wrong in ["", "-1", "+1", " 1", "1.0", "0x1", "4294967296", "99999999999", "١", "abc"] {
+            assert_eq!(parse(Some(wrong)), Err(CursorError::NotANumber), "{wrong:?}");
         }
     }
 
@@ -93,11 +75,7 @@ mod tests {
                     } else {
                         Ok(())
                     };
-                    assert_eq!(
-                        check(after, oldest, last),
-                        expected,
-                        "{after} in {oldest}..={last}"
-                    );
+                    assert_eq!(check(after, oldest, last), expected, "{after} in {oldest}..={last}");
                 }
             }
         }

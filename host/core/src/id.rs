@@ -52,11 +52,7 @@ impl FromStr for TaskId {
     fn from_str(text: &str) -> Result<Self, NotATaskId> {
         let id = uuid::Uuid::try_parse(text).map_err(|_| NotATaskId)?;
         let id = Self(id);
-        if id.0.get_version_num() == 7 && id.to_string() == text {
-            Ok(id)
-        } else {
-            Err(NotATaskId)
-        }
+        if id.0.get_version_num() == 7 && id.to_string() == text { Ok(id) } else { Err(NotATaskId) }
     }
 }
 
@@ -87,19 +83,10 @@ mod tests {
     #[test]
     fn other_spellings_of_an_id_are_refused() {
         let text = TaskId::new(1, [255; 10]).to_string();
-        for wrong in [
-            text.to_uppercase(),
-            text.replace('-', ""),
-            format!("{{{text}}}"),
-            String::new(),
-            "x".repeat(36),
-        ] {
+        for wrong in [text.to_uppercase(), text.replace('-', ""), format!("{{{text}}}"), String::new(), "x".repeat(36)]
+        {
             assert_eq!(wrong.parse::<TaskId>(), Err(NotATaskId), "{wrong}");
         }
-        assert_eq!(
-            "f47ac10b-58cc-4372-a567-0e02b2c3d479".parse::<TaskId>(),
-            Err(NotATaskId),
-            "a version 4"
-        );
+        assert_eq!("f47ac10b-58cc-4372-a567-0e02b2c3d479".parse::<TaskId>(), Err(NotATaskId), "a version 4");
     }
 }

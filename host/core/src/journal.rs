@@ -28,10 +28,7 @@ pub type Key = [u8; 16];
 #[must_use]
 pub fn key(call: Call, arguments: &[u8]) -> Key {
     let mut hasher = blake3::Hasher::new();
-    hasher
-        .update(call.name().as_bytes())
-        .update(&[0])
-        .update(arguments);
+    hasher.update(call.name().as_bytes()).update(&[0]).update(arguments);
     let mut key = [0; 16];
     key.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
     key
@@ -190,12 +187,7 @@ impl Journal {
     /// # Errors
     /// `Damaged` where the places are not 1, 2, 3, … with at most one `started` before an answer.
     pub fn new(start: u64, mut past: Vec<Past>) -> Result<Self, Damaged> {
-        past.sort_by_key(|p| {
-            (
-                p.pos(),
-                matches!(p, Past::Entry(e) if e.kind != EntryKind::Started),
-            )
-        });
+        past.sort_by_key(|p| (p.pos(), matches!(p, Past::Entry(e) if e.kind != EntryKind::Started)));
         let (mut last, mut waits) = (0, false);
         for p in &past {
             let started = matches!(p, Past::Entry(e) if e.kind == EntryKind::Started);
@@ -207,26 +199,9 @@ impl Journal {
             (last, waits) = (p.pos(), started);
         }
         let entries = past.iter().filter(|p| matches!(p, Past::Entry(_))).count() as u64;
-        let answer_bytes = past
-            .iter()
-            .map(|p| {
-                if let Past::Entry(e) = p {
-                    e.answer.len() as u64
-                } else {
-                    0
-                }
-            })
-            .sum();
+        let answer_bytes = past.iter().map(|p| if let Past::Entry(e) = p { e.answer.len() as u64 } else { 0 }).sum();
         let past = past.into();
-        Ok(Self {
-            past,
-            pos: 0,
-            now: start,
-            reads: 0,
-            polls: HashMap::new(),
-            entries,
-            answer_bytes,
-        })
+        Ok(Self { past, pos: 0, now: start, reads: 0, polls: HashMap::new(), entries, answer_bytes })
     }
 
     /// Something stored is left: the turn is not live yet.
@@ -276,11 +251,7 @@ impl Journal {
             }
             Some(Past::Entry(e)) => format!("{} #{}", e.call, short(&e.key)),
         };
-        Err(Diverged {
-            pos: self.pos + 1,
-            expected,
-            actual,
-        })
+        Err(Diverged { pos: self.pos + 1, expected, actual })
     }
 
     /// A call that has an entry begins.
@@ -289,8 +260,7 @@ impl Journal {
     /// `Diverged` where another call, or the same with other arguments, stands at this place.
     pub fn begin(&mut self, call: Call, key: Key) -> Result<Begin, Diverged> {
         let pos = self.pos + 1;
-        let matches =
-            |e: &Entry| e.kind != EntryKind::Sample && e.call == call.name() && e.key == key;
+        let matches = |e: &Entry| e.kind != EntryKind::Sample && e.call == call.name() && e.key == key;
         match self.past.front() {
             None => {
                 self.pos = pos;
@@ -300,22 +270,13 @@ impl Journal {
             Some(_) => return self.diverged(format!("{} #{}", call.name(), short(&key))),
         }
         self.pos = pos;
-        let Some(Past::Entry(mut entry)) = self.past.pop_front() else {
-            unreachable!("the front was just seen")
-        };
+        let Some(Past::Entry(mut entry)) = self.past.pop_front() else { unreachable!("the front was just seen") };
         if entry.kind == EntryKind::Started {
             // Its answer follows at once, or it is the last thing stored.
             let Some(Past::Entry(answer)) = self.past.pop_front() else {
                 self.step_to(entry.time);
                 let once = call.class() == Class::Once;
-                return Ok(if once {
-                    Begin::InDoubt { pos }
-                } else {
-                    Begin::Again {
-                        pos,
-                        note: entry.answer,
-                    }
-                });
+                return Ok(if once { Begin::InDoubt { pos } } else { Begin::Again { pos, note: entry.answer } });
             };
             entry = answer;
         }
@@ -330,15 +291,7 @@ impl Journal {
         self.entries += 1;
         self.step_to(time);
         let time = self.now;
-        Entry {
-            pos,
-            kind: EntryKind::Started,
-            call: call.name().into(),
-            key,
-            time,
-            nth: 0,
-            answer: note,
-        }
+        Entry { pos, kind: EntryKind::Started, call: call.name().into(), key, time, nth: 0, answer: note }
     }
 
     /// The answer of a call that was live, again or in doubt. `time` is real, ns since the Unix epoch.
@@ -347,27 +300,14 @@ impl Journal {
         self.entries += 1;
         self.answer_bytes += answer.len() as u64;
         self.step_to(time);
-        Entry {
-            pos,
-            kind: EntryKind::Answer,
-            call: call.name().into(),
-            key,
-            time: self.now,
-            nth: 0,
-            answer,
-        }
+        Entry { pos, kind: EntryKind::Answer, call: call.name().into(), key, time: self.now, nth: 0, answer }
     }
 
     /// The guest emits a line. Ids and addresses of artifacts in `data` are not compared: their digest is.
     ///
     /// # Errors
     /// `Diverged` where something else stands at this place.
-    pub fn emit(
-        &mut self,
-        kind: Kind,
-        text: &str,
-        data: &Map<String, Value>,
-    ) -> Result<Emit, Diverged> {
+    pub fn emit(&mut self, kind: Kind, text: &str, data: &Map<String, Value>) -> Result<Emit, Diverged> {
         match self.past.front() {
             None => {
                 self.pos += 1;
@@ -376,23 +316,16 @@ impl Journal {
                 self.reads = 0;
                 Ok(Emit::Live { pos: self.pos })
             }
-            Some(Past::Emitted {
-                kind: k,
-                text: t,
-                data: d,
-                ..
-            }) if *k == kind && t == text && comparable(d) == comparable(data) => {
+            Some(Past::Emitted { kind: k, text: t, data: d, .. })
+                if *k == kind && t == text && comparable(d) == comparable(data) =>
+            {
                 self.pos += 1;
                 self.past.pop_front();
                 self.polls.clear();
                 self.reads = 0;
                 Ok(Emit::Replayed)
             }
-            Some(_) => self.diverged(format!(
-                "{} {:?}",
-                kind.as_str(),
-                crate::text::cut(text, 80)
-            )),
+            Some(_) => self.diverged(format!("{} {:?}", kind.as_str(), crate::text::cut(text, 80))),
         }
     }
 
@@ -413,9 +346,7 @@ impl Journal {
                 if nth < e.nth {
                     return Ok(Poll::Unchanged);
                 }
-                let Some(Past::Entry(entry)) = self.past.pop_front() else {
-                    unreachable!("the front was just seen")
-                };
+                let Some(Past::Entry(entry)) = self.past.pop_front() else { unreachable!("the front was just seen") };
                 self.pos += 1;
                 self.step_to(entry.time);
                 Ok(Poll::Changed(entry.answer))
@@ -432,15 +363,7 @@ impl Journal {
         self.answer_bytes += value.len() as u64;
         self.step_to(time);
         let (pos, time) = (self.pos, self.now);
-        Entry {
-            pos,
-            kind: EntryKind::Sample,
-            call: call.name().into(),
-            key: [0; 16],
-            time,
-            nth,
-            answer: value,
-        }
+        Entry { pos, kind: EntryKind::Sample, call: call.name().into(), key: [0; 16], time, nth, answer: value }
     }
 
     /// The guest reads a clock. `real` (ns since the Unix epoch) is asked only live; an entry is to be stored.
@@ -476,11 +399,7 @@ impl Journal {
     /// # Errors
     /// `Diverged` where something is.
     pub fn end(&self) -> Result<(), Diverged> {
-        if self.replaying() {
-            self.diverged("returned".into())
-        } else {
-            Ok(())
-        }
+        if self.replaying() { self.diverged("returned".into()) } else { Ok(()) }
     }
 }
 

@@ -103,21 +103,15 @@ impl Manifest {
     /// The first rule that is broken.
     pub fn read(json: &[u8]) -> Result<Self, ManifestError> {
         // The version first: a manifest of another contract may have fields that this one does not know.
-        let value: Value =
-            serde_json::from_slice(json).map_err(|e| ManifestError::Unreadable(e.to_string()))?;
+        let value: Value = serde_json::from_slice(json).map_err(|e| ManifestError::Unreadable(e.to_string()))?;
         if let Some(wanted) = value.get("contract").and_then(Value::as_str)
             && wanted != CONTRACT
         {
-            return Err(ManifestError::Contract {
-                wanted: wanted.to_owned(),
-            });
+            return Err(ManifestError::Contract { wanted: wanted.to_owned() });
         }
-        let manifest: Self =
-            serde_json::from_value(value).map_err(|e| ManifestError::Unreadable(e.to_string()))?;
+        let manifest: Self = serde_json::from_value(value).map_err(|e| ManifestError::Unreadable(e.to_string()))?;
         if manifest.version.is_empty() || manifest.version.chars().count() > 64 {
-            return Err(ManifestError::Unreadable(
-                "version must have 1 to 64 characters".into(),
-            ));
+            return Err(ManifestError::Unreadable("version must have 1 to 64 characters".into()));
         }
         if manifest.tools.is_empty() || manifest.tools.len() > 64 {
             return Err(ManifestError::Tools(manifest.tools.len()));
@@ -129,10 +123,7 @@ impl Manifest {
             if !is_name(&tool.name) {
                 return Err(ManifestError::Name(tool.name.clone()));
             }
-            if manifest.tools[..i]
-                .iter()
-                .any(|other| other.name == tool.name)
-            {
+            if manifest.tools[..i].iter().any(|other| other.name == tool.name) {
                 return Err(ManifestError::Twice(tool.name.clone()));
             }
             tool.check_schemas()?;
@@ -143,17 +134,8 @@ impl Manifest {
 
 impl ToolManifest {
     fn check_schemas(&self) -> Result<(), ManifestError> {
-        let refuse = |which, why: String| {
-            Err(ManifestError::Schema {
-                tool: self.name.clone(),
-                which,
-                why,
-            })
-        };
-        let schemas = [
-            ("inputSchema", Some(&self.input_schema)),
-            ("outputSchema", self.output_schema.as_ref()),
-        ];
+        let refuse = |which, why: String| Err(ManifestError::Schema { tool: self.name.clone(), which, why });
+        let schemas = [("inputSchema", Some(&self.input_schema)), ("outputSchema", self.output_schema.as_ref())];
         for (which, schema) in schemas {
             let Some(schema) = schema else { continue };
             if schema.get("type").and_then(Value::as_str) != Some("object") {
@@ -165,9 +147,7 @@ impl ToolManifest {
             if let Some(reference) = remote_reference(schema) {
                 return refuse(
                     which,
-                    format!(
-                        "`{reference}` leads outside: only references that start with # are taken"
-                    ),
+                    format!("`{reference}` leads outside: only references that start with # are taken"),
                 );
             }
         }
@@ -178,16 +158,10 @@ impl ToolManifest {
 /// The first `$ref` (or `$dynamicRef`) that leaves the document.
 fn remote_reference(schema: &Value) -> Option<&str> {
     match schema {
-        Value::Object(fields) => {
-            fields
-                .iter()
-                .find_map(|(name, value)| match (name.as_str(), value) {
-                    ("$ref" | "$dynamicRef", Value::String(target)) if !target.starts_with('#') => {
-                        Some(target.as_str())
-                    }
-                    _ => remote_reference(value),
-                })
-        }
+        Value::Object(fields) => fields.iter().find_map(|(name, value)| match (name.as_str(), value) {
+            ("$ref" | "$dynamicRef", Value::String(target)) if !target.starts_with('#') => Some(target.as_str()),
+            _ => remote_reference(value),
+        }),
         Value::Array(items) => items.iter().find_map(remote_reference),
         _ => None,
     }
@@ -219,34 +193,18 @@ mod tests {
             *m.pointer_mut(path).unwrap() = value;
             read(&m).unwrap_err()
         };
-        assert!(matches!(
-            with("/name", json!("Order")),
-            ManifestError::Name(_)
-        ));
-        assert!(matches!(
-            with("/tools/0/name", json!("task_x")),
-            ManifestError::Name(_)
-        ));
-        assert!(matches!(
-            with("/contract", json!("0.2")),
-            ManifestError::Contract { .. }
-        ));
+        assert!(matches!(with("/name", json!("Order")), ManifestError::Name(_)));
+        assert!(matches!(with("/tools/0/name", json!("task_x")), ManifestError::Name(_)));
+        assert!(matches!(with("/contract", json!("0.2")), ManifestError::Contract { .. }));
         assert!(matches!(with("/tools", json!([])), ManifestError::Tools(0)));
-        assert!(
-            matches!(with("/permissions", json!(["fly"])), ManifestError::Unreadable(m) if m.contains("fly"))
-        );
-        assert!(matches!(
-            with("/tools/0/inputSchema", json!({})),
-            ManifestError::Schema { .. }
-        ));
+        assert!(matches!(with("/permissions", json!(["fly"])), ManifestError::Unreadable(m) if m.contains("fly")));
+        assert!(matches!(with("/tools/0/inputSchema", json!({})), ManifestError::Schema { .. }));
         let remote = json!({"type": "object", "properties": {"a": {"$ref": "http://x/y"}}});
         assert!(
             matches!(with("/tools/0/inputSchema", remote), ManifestError::Schema { why, .. } if why.contains("http://x/y"))
         );
         let mut unknown = manifest();
         unknown["surprise"] = json!(1);
-        assert!(
-            matches!(read(&unknown), Err(ManifestError::Unreadable(m)) if m.contains("surprise"))
-        );
+        assert!(matches!(read(&unknown), Err(ManifestError::Unreadable(m)) if m.contains("surprise")));
     }
 }

@@ -19,17 +19,9 @@ pub struct Origin {
 
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (scheme, own) = if self.secure {
-            ("https", 443)
-        } else {
-            ("http", 80)
-        };
+        let (scheme, own) = if self.secure { ("https", 443) } else { ("http", 80) };
         write!(f, "{scheme}://{}", self.host)?;
-        if self.port == own {
-            Ok(())
-        } else {
-            write!(f, ":{}", self.port)
-        }
+        if self.port == own { Ok(()) } else { write!(f, ":{}", self.port) }
     }
 }
 
@@ -103,9 +95,7 @@ impl FromStr for Permission {
         let wrong = || PermissionError::NotAnOrigin(line.trim().to_owned());
         match (rest, more) {
             (Some("*"), None) => Ok(Self::Browser(Origins::Any)),
-            (Some(origin), None) => Ok(Self::Browser(Origins::One(
-                origin_of(origin).ok_or_else(wrong)?,
-            ))),
+            (Some(origin), None) => Ok(Self::Browser(Origins::One(origin_of(origin).ok_or_else(wrong)?))),
             _ => Err(wrong()),
         }
     }
@@ -161,13 +151,7 @@ impl Grants {
     /// What is left of them under a manifest: effective = manifest ∩ grant.
     #[must_use]
     pub fn under(&self, asked: &[Permission]) -> Self {
-        Self(
-            self.0
-                .iter()
-                .filter(|granted| asked.iter().any(|a| a.covers(granted)))
-                .cloned()
-                .collect(),
-        )
+        Self(self.0.iter().filter(|granted| asked.iter().any(|a| a.covers(granted))).cloned().collect())
     }
 
     /// How far they reach for a page's request. `secure` is none where the scheme is not known (CONNECT).
@@ -176,9 +160,7 @@ impl Grants {
         let mut reach = Reach::None;
         for Permission::Browser(origins) in &self.0 {
             match origins {
-                Origins::One(o)
-                    if o.host == host && o.port == port && secure.is_none_or(|s| s == o.secure) =>
-                {
+                Origins::One(o) if o.host == host && o.port == port && secure.is_none_or(|s| s == o.secure) => {
                     return Reach::Named;
                 }
                 Origins::Any if matches!(port, 80 | 443) => reach = Reach::Public,
@@ -199,30 +181,18 @@ mod tests {
 
     #[test]
     fn a_line_reads_and_writes_the_same() {
-        for line in [
-            "browser *",
-            "browser https://shop.example",
-            "browser http://127.0.0.1:8080",
-            "browser http://[::1]:81",
-        ] {
+        for line in
+            ["browser *", "browser https://shop.example", "browser http://127.0.0.1:8080", "browser http://[::1]:81"]
+        {
             assert_eq!(p(line).to_string(), line);
         }
-        assert_eq!(
-            p("browser https://SHOP.example:443/").to_string(),
-            "browser https://shop.example"
-        );
-        assert_eq!(
-            p("browser http://0x7f.1:8080").to_string(),
-            "browser http://127.0.0.1:8080"
-        );
+        assert_eq!(p("browser https://SHOP.example:443/").to_string(), "browser https://shop.example");
+        assert_eq!(p("browser http://0x7f.1:8080").to_string(), "browser http://127.0.0.1:8080");
     }
 
     #[test]
     fn what_is_no_permission_is_refused_with_its_text() {
-        assert_eq!(
-            "workdir".parse::<Permission>(),
-            Err(PermissionError::Unknown("workdir".into()))
-        );
+        assert_eq!("workdir".parse::<Permission>(), Err(PermissionError::Unknown("workdir".into())));
         for line in [
             "browser",
             "browser shop.example",
@@ -231,26 +201,15 @@ mod tests {
             "browser http://u@a",
             "browser * x",
         ] {
-            assert_eq!(
-                line.parse::<Permission>(),
-                Err(PermissionError::NotAnOrigin(line.into())),
-                "{line}"
-            );
+            assert_eq!(line.parse::<Permission>(), Err(PermissionError::NotAnOrigin(line.into())), "{line}");
         }
     }
 
     #[test]
     fn effective_is_what_manifest_and_grant_both_say() {
-        let granted = Grants(vec![
-            p("browser http://127.0.0.1:1"),
-            p("browser *"),
-            p("browser https://b.example"),
-        ]);
+        let granted = Grants(vec![p("browser http://127.0.0.1:1"), p("browser *"), p("browser https://b.example")]);
         assert_eq!(granted.under(&[p("browser *")]), granted);
-        assert_eq!(
-            granted.under(&[p("browser https://b.example")]),
-            Grants(vec![p("browser https://b.example")])
-        );
+        assert_eq!(granted.under(&[p("browser https://b.example")]), Grants(vec![p("browser https://b.example")]));
         assert_eq!(granted.under(&[]), Grants::default());
     }
 
@@ -260,17 +219,8 @@ mod tests {
         assert_eq!(grants.browser(Some(false), "127.0.0.1", 8080), Reach::Named);
         assert_eq!(grants.browser(None, "127.0.0.1", 8080), Reach::Named);
         assert_eq!(grants.browser(Some(true), "127.0.0.1", 8080), Reach::None);
-        assert_eq!(
-            grants.browser(Some(true), "shop.example", 443),
-            Reach::Public
-        );
-        assert_eq!(
-            grants.browser(Some(true), "shop.example", 8443),
-            Reach::None
-        );
-        assert_eq!(
-            Grants::default().browser(Some(true), "shop.example", 443),
-            Reach::None
-        );
+        assert_eq!(grants.browser(Some(true), "shop.example", 443), Reach::Public);
+        assert_eq!(grants.browser(Some(true), "shop.example", 8443), Reach::None);
+        assert_eq!(Grants::default().browser(Some(true), "shop.example", 443), Reach::None);
     }
 }

@@ -94,10 +94,7 @@ impl Kind {
     /// Written by the guest itself: replay compares it, and it has no journal row.
     #[must_use]
     pub fn is_emitted(self) -> bool {
-        matches!(
-            self,
-            Self::Log | Self::Output | Self::Stdout | Self::Stderr | Self::StatusMessage
-        )
+        matches!(self, Self::Log | Self::Output | Self::Stdout | Self::Stderr | Self::StatusMessage)
     }
 }
 
@@ -135,14 +132,7 @@ impl Draft {
     /// A record without data.
     #[must_use]
     pub fn new(time: Millis, turn: u32, kind: Kind, text: impl Into<String>) -> Self {
-        Self {
-            time,
-            turn,
-            pos: None,
-            kind,
-            text: text.into(),
-            data: Map::new(),
-        }
+        Self { time, turn, pos: None, kind, text: text.into(), data: Map::new() }
     }
 
     /// With one more field of data.
@@ -192,9 +182,7 @@ fn from_rfc3339<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Mil
     let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
     let at = ::time::OffsetDateTime::parse(&text, &::time::format_description::well_known::Rfc3339)
         .map_err(serde::de::Error::custom)?;
-    Ok(Millis(
-        i64::try_from(at.unix_timestamp_nanos() / 1_000_000).unwrap_or(0),
-    ))
+    Ok(Millis(i64::try_from(at.unix_timestamp_nanos() / 1_000_000).unwrap_or(0)))
 }
 
 #[cfg(test)]
@@ -221,13 +209,7 @@ mod tests {
                    "kind": "step.started", "text": "Click button \"Pay now\"", "data": {"step": 9}})
         );
         let read: Record = serde_json::from_value(written).unwrap();
-        assert_eq!(
-            read,
-            Record {
-                pos: None,
-                ..record
-            }
-        );
+        assert_eq!(read, Record { pos: None, ..record });
     }
 
     #[test]
@@ -237,9 +219,6 @@ mod tests {
             assert_eq!(Kind::parse(kind.as_str()), Some(*kind));
         }
         assert_eq!(Kind::from_number(0), None);
-        assert_eq!(
-            (Kind::TaskCreated.number(), Kind::TurnStopped.number()),
-            (1, 23)
-        );
+        assert_eq!((Kind::TaskCreated.number(), Kind::TurnStopped.number()), (1, 23));
     }
 }

@@ -24,13 +24,7 @@ pub enum Status {
 
 impl Status {
     /// All of them, in the order of a life.
-    pub const ALL: [Self; 5] = [
-        Self::Working,
-        Self::InputRequired,
-        Self::Completed,
-        Self::Failed,
-        Self::Cancelled,
-    ];
+    pub const ALL: [Self; 5] = [Self::Working, Self::InputRequired, Self::Completed, Self::Failed, Self::Cancelled];
 
     /// MCP's spelling.
     #[must_use]
@@ -83,14 +77,7 @@ pub enum WaitingFor {
 
 impl WaitingFor {
     /// All of them.
-    pub const ALL: [Self; 6] = [
-        Self::Slot,
-        Self::Input,
-        Self::Message,
-        Self::Timer,
-        Self::Child,
-        Self::Operator,
-    ];
+    pub const ALL: [Self; 6] = [Self::Slot, Self::Input, Self::Message, Self::Timer, Self::Child, Self::Operator];
 
     /// The spelling in records and views.
     #[must_use]
@@ -117,9 +104,7 @@ impl WaitingFor {
     /// From its spelling.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|waiting| waiting.as_str() == text)
+        Self::ALL.into_iter().find(|waiting| waiting.as_str() == text)
     }
 }
 
@@ -143,14 +128,7 @@ pub enum Cause {
 
 impl Cause {
     /// All of them.
-    pub const ALL: [Self; 6] = [
-        Self::Tool,
-        Self::Trap,
-        Self::Limit,
-        Self::Deadline,
-        Self::Replay,
-        Self::Host,
-    ];
+    pub const ALL: [Self; 6] = [Self::Tool, Self::Trap, Self::Limit, Self::Deadline, Self::Replay, Self::Host];
 
     /// The spelling in records and views.
     #[must_use]
@@ -191,14 +169,7 @@ pub fn shown(situation: Situation) -> (Status, Option<WaitingFor>) {
     if situation.turn == Status::Completed && situation.question {
         return (Status::InputRequired, Some(WaitingFor::Message));
     }
-    (
-        situation.turn,
-        if situation.turn.is_ended() {
-            None
-        } else {
-            situation.waiting_for
-        },
-    )
+    (situation.turn, if situation.turn.is_ended() { None } else { situation.waiting_for })
 }
 
 /// What a caller wants to do to a task.
@@ -267,9 +238,7 @@ pub fn allows(situation: Situation, wanted: Move) -> Effect {
         (Move::Continue, false) if open => E::KeepsMessage,
         (Move::Continue, false) => E::OpensNextTurn,
         (Move::Answer, false) if question => E::OpensNextTurn,
-        (Move::Answer, false) if open && situation.waiting_for == Some(WaitingFor::Input) => {
-            E::AnswersQuestion
-        }
+        (Move::Answer, false) if open && situation.waiting_for == Some(WaitingFor::Input) => E::AnswersQuestion,
         (Move::Answer, false) => E::Refused("it asks nothing now"),
         (Move::Cancel, false) if open => E::BeginsCancel,
         (Move::Cancel, false) if question => E::EndsWait,
@@ -325,12 +294,7 @@ mod tests {
             for waiting_for in std::iter::once(None).chain(WaitingFor::ALL.map(Some)) {
                 for question in [false, true] {
                     for archived in [false, true] {
-                        all.push(Situation {
-                            turn,
-                            waiting_for,
-                            question,
-                            archived,
-                        });
+                        all.push(Situation { turn, waiting_for, question, archived });
                     }
                 }
             }
@@ -345,20 +309,13 @@ mod tests {
             let question = s.turn == Status::Completed && s.question;
             let refused = |wanted| matches!(allows(s, wanted), Effect::Refused(_));
             if s.archived {
-                assert!(
-                    refused(Move::Continue) && refused(Move::Answer),
-                    "archived refuses: {s:?}"
-                );
+                assert!(refused(Move::Continue) && refused(Move::Answer), "archived refuses: {s:?}");
                 assert_eq!(allows(s, Move::Unarchive), Effect::Flags);
                 continue;
             }
             assert_eq!(
                 allows(s, Move::Continue),
-                if open {
-                    Effect::KeepsMessage
-                } else {
-                    Effect::OpensNextTurn
-                },
+                if open { Effect::KeepsMessage } else { Effect::OpensNextTurn },
                 "{s:?}"
             );
             assert_eq!(refused(Move::Archive), open, "{s:?}");
@@ -394,16 +351,10 @@ mod tests {
         for s in every_situation() {
             let (status, waiting) = shown(s);
             if s.turn == Status::Completed && s.question {
-                assert_eq!(
-                    (status, waiting),
-                    (Status::InputRequired, Some(WaitingFor::Message))
-                );
+                assert_eq!((status, waiting), (Status::InputRequired, Some(WaitingFor::Message)));
             } else {
                 assert_eq!(status, s.turn);
-                assert_eq!(
-                    waiting.is_some(),
-                    !s.turn.is_ended() && s.waiting_for.is_some()
-                );
+                assert_eq!(waiting.is_some(), !s.turn.is_ended() && s.waiting_for.is_some());
             }
         }
     }
@@ -413,8 +364,7 @@ mod tests {
         use Asked::{Cancel, Deadline, Nothing};
         for asked in [Nothing, Cancel, Deadline] {
             assert_eq!(ending(Return::Outcome, asked), (Status::Completed, None));
-            for returned in std::iter::once(Return::Failure).chain(Cause::ALL.map(Return::Stopped))
-            {
+            for returned in std::iter::once(Return::Failure).chain(Cause::ALL.map(Return::Stopped)) {
                 let expected = match (asked, returned) {
                     (Cancel, _) => (Status::Cancelled, None),
                     (Deadline, _) => (Status::Failed, Some(Cause::Deadline)),
@@ -428,24 +378,9 @@ mod tests {
 
     #[test]
     fn words_read_back_as_they_are_written() {
-        assert!(
-            Status::ALL
-                .iter()
-                .all(|s| Status::parse(s.as_str()) == Some(*s))
-        );
-        assert!(
-            WaitingFor::ALL
-                .iter()
-                .all(|w| WaitingFor::parse(w.as_str()) == Some(*w))
-        );
-        assert!(
-            Cause::ALL
-                .iter()
-                .all(|c| Cause::parse(c.as_str()) == Some(*c))
-        );
-        assert_eq!(
-            serde_json::to_value(Status::InputRequired).ok(),
-            Some("input_required".into())
-        );
+        assert!(Status::ALL.iter().all(|s| Status::parse(s.as_str()) == Some(*s)));
+        assert!(WaitingFor::ALL.iter().all(|w| WaitingFor::parse(w.as_str()) == Some(*w)));
+        assert!(Cause::ALL.iter().all(|c| Cause::parse(c.as_str()) == Some(*c)));
+        assert_eq!(serde_json::to_value(Status::InputRequired).ok(), Some("input_required".into()));
     }
 }

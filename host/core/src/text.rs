@@ -35,11 +35,7 @@ fn is_invisible(c: char) -> bool {
 pub fn cut(text: &str, chars: usize) -> String {
     match text.char_indices().nth(chars) {
         None => text.to_owned(),
-        Some(_) => text
-            .chars()
-            .take(chars.saturating_sub(1))
-            .chain(std::iter::once('…'))
-            .collect(),
+        Some(_) => text.chars().take(chars.saturating_sub(1)).chain(std::iter::once('…')).collect(),
     }
 }
 
@@ -63,11 +59,7 @@ pub fn size(bytes: u64) -> String {
         value /= 1024.0;
         unit += 1;
     }
-    if value < 10.0 {
-        format!("{value:.1} {}", UNITS[unit])
-    } else {
-        format!("{value:.0} {}", UNITS[unit])
-    }
+    if value < 10.0 { format!("{value:.1} {}", UNITS[unit]) } else { format!("{value:.0} {}", UNITS[unit]) }
 }
 
 #[cfg(test)]
@@ -76,18 +68,9 @@ mod tests {
 
     #[test]
     fn a_terminal_never_obeys_what_a_guest_wrote() {
-        assert_eq!(
-            for_terminal("a\u{1b}[31mred\u{7}\r\nb", false),
-            "a\\e[31mred\\u{7}\\r\\nb"
-        );
-        assert_eq!(
-            for_terminal("x\u{202e}y\u{200b}z\u{9b}1m", true),
-            "x\\u{202e}y\\u{200b}z\\u{9b}1m"
-        );
-        assert_eq!(
-            for_terminal("line 1\n\tline 2 é 漢 😀", true),
-            "line 1\n\tline 2 é 漢 😀"
-        );
+        assert_eq!(for_terminal("a\u{1b}[31mred\u{7}\r\nb", false), "a\\e[31mred\\u{7}\\r\\nb");
+        assert_eq!(for_terminal("x\u{202e}y\u{200b}z\u{9b}1m", true), "x\\u{202e}y\\u{200b}z\\u{9b}1m");
+        assert_eq!(for_terminal("line 1\n\tline 2 é 漢 😀", true), "line 1\n\tline 2 é 漢 😀");
     }
 
     #[test]

@@ -4,9 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Milliseconds since the Unix epoch, UTC. Shown as RFC 3339 with three decimals, the form of a record's `time`.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Millis(pub i64);
 
@@ -14,10 +12,7 @@ impl Millis {
     /// This many milliseconds later; saturates.
     #[must_use]
     pub fn plus(self, millis: u64) -> Self {
-        Self(
-            self.0
-                .saturating_add(i64::try_from(millis).unwrap_or(i64::MAX)),
-        )
+        Self(self.0.saturating_add(i64::try_from(millis).unwrap_or(i64::MAX)))
     }
 
     /// Milliseconds from `earlier` to here; 0 where the clock went back.
@@ -63,10 +58,7 @@ mod tests {
 
     #[test]
     fn a_time_is_shown_as_rfc_3339_with_milliseconds() {
-        assert_eq!(
-            Millis(1_764_444_021_123).to_string(),
-            "2025-11-29T19:20:21.123Z"
-        );
+        assert_eq!(Millis(1_764_444_021_123).to_string(), "2025-11-29T19:20:21.123Z");
         assert_eq!(Millis(0).to_string(), "1970-01-01T00:00:00.000Z");
     }
 

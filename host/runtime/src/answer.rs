@@ -48,7 +48,12 @@ mod tests {
         let store = windlass_store::Store::memory();
         let noise = |n: usize| -> String {
             let mut x = 1_u32;
-            (0..n).map(|_| { x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223); char::from(b'!' + (x >> 25) as u8 % 90) }).collect()
+            (0..n)
+                .map(|_| {
+                    x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                    char::from(b'!' + (x >> 25) as u8 % 90)
+                })
+                .collect()
         };
         for (text, format) in [(noise(10), b'j'), (noise(20_000), b'z'), (noise(200_000), b'b')] {
             let bytes = encode(store.blobs(), &text).unwrap();

@@ -42,7 +42,11 @@ impl Compiler {
 
     /// Compiles a component, or loads what was compiled before under its digest. Takes seconds for large components:
     /// call it where blocking is allowed.
-    pub(crate) fn load(&self, digest: &str, read: impl FnOnce() -> std::io::Result<Vec<u8>>) -> Result<Component, Refusal> {
+    pub(crate) fn load(
+        &self,
+        digest: &str,
+        read: impl FnOnce() -> std::io::Result<Vec<u8>>,
+    ) -> Result<Component, Refusal> {
         let path = self.cache.join(format!("{digest}.cwasm"));
         if path.exists()
             && let Ok(component) = deserialize(&self.engine, &path)

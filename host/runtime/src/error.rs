@@ -143,7 +143,9 @@ pub enum Refusal {
     #[error("the component is damaged: {0}; copy or build it again")]
     Damaged(String),
     /// No manifest.
-    #[error("the component has no manifest (custom section windlass:manifest): declare it with windlass::plugin! of the SDK")]
+    #[error(
+        "the component has no manifest (custom section windlass:manifest): declare it with windlass::plugin! of the SDK"
+    )]
     NoManifest,
     /// More than one.
     #[error("the component has {0} manifests, it may have one: does a dependency declare a plugin too?")]
@@ -162,7 +164,9 @@ pub enum Refusal {
         cure: String,
     },
     /// It does not export what a plugin exports.
-    #[error("the component does not export windlass:plugin/tool@0.1.0: implement it, or use the SDK's windlass::plugin!")]
+    #[error(
+        "the component does not export windlass:plugin/tool@0.1.0: implement it, or use the SDK's windlass::plugin!"
+    )]
     NoExport,
     /// A schema does not compile.
     #[error("the {which} of tool `{tool}` is refused: {why}")]
@@ -175,7 +179,9 @@ pub enum Refusal {
         why: String,
     },
     /// A tool of that name is there.
-    #[error("tool `{tool}` is offered by plugin `{by}` already: names are unique in a host; rename it or remove the other")]
+    #[error(
+        "tool `{tool}` is offered by plugin `{by}` already: names are unique in a host; rename it or remove the other"
+    )]
     NameTaken {
         /// The tool.
         tool: String,

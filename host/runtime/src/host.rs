@@ -90,7 +90,9 @@ impl Host {
         }
         if turn.busy.fetch_add(1, Ordering::Relaxed) >= budget {
             let seconds = turn.limits.cpu_millis as f64 / 1000.0;
-            return Err(Halt::Limit(format!("the plugin computed for {seconds} s without a host call, which is its limit")));
+            return Err(Halt::Limit(format!(
+                "the plugin computed for {seconds} s without a host call, which is its limit"
+            )));
         }
         turn.check_time()
     }

@@ -36,7 +36,9 @@ pub(crate) fn inspect(bytes: &[u8]) -> Result<Manifest, Refusal> {
     }
     agree(&manifest, &outline.imports)?;
     for tool in &manifest.tools {
-        for (which, schema) in [("inputSchema", Some(&tool.input_schema)), ("outputSchema", tool.output_schema.as_ref())] {
+        for (which, schema) in
+            [("inputSchema", Some(&tool.input_schema)), ("outputSchema", tool.output_schema.as_ref())]
+        {
             if let Some(schema) = schema {
                 schema::compile(schema).map_err(|why| Refusal::Schema { tool: tool.name.clone(), which, why })?;
             }
@@ -94,9 +96,10 @@ fn check_import(import: &str) -> Result<(), Refusal> {
         Err(Refusal::Import { wanted: import.to_owned(), offered, cure: cure.to_owned() })
     };
     match package.split_once(':') {
-        Some(("windlass", "plugin")) if !OFFERED.contains(&interface) => {
-            refuse(None, "it is newer than this host or spelled wrong: build for the contract that `wit/` of this version has")
-        }
+        Some(("windlass", "plugin")) if !OFFERED.contains(&interface) => refuse(
+            None,
+            "it is newer than this host or spelled wrong: build for the contract that `wit/` of this version has",
+        ),
         Some(("windlass", "plugin")) if !version.starts_with(&format!("{CONTRACT}.")) => refuse(
             Some(format!("windlass:plugin/{interface}@{CONTRACT}.0")),
             "build the plugin with the SDK of this host's version",

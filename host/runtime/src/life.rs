@@ -42,7 +42,12 @@ pub(crate) struct New {
 
 /// Where a task stands, as the status table has it.
 pub(crate) fn situation(row: &TaskRow) -> Situation {
-    Situation { turn: row.status, waiting_for: row.waiting_for, question: row.question, archived: row.archived.is_some() }
+    Situation {
+        turn: row.status,
+        waiting_for: row.waiting_for,
+        question: row.question,
+        archived: row.archived.is_some(),
+    }
 }
 
 fn turn_row(task: TaskId, number: u32, now: Millis, timeout: Option<u64>, message: Option<u64>, pin: Pin) -> TurnRow {
@@ -76,7 +81,9 @@ pub(crate) fn create(tx: &mut dyn Tx, new: New) -> Result<Result<Opened, TaskId>
         const DAY: i64 = 24 * 60 * 60 * 1000;
         match tx.idempotency(&new.principal, key)? {
             Some(used) if used.at.0 + DAY > now.0 && used.request == *request => return Ok(Err(used.task)),
-            Some(used) if used.at.0 + DAY > now.0 => return Err(Error::IdempotencyConflict { task: used.task.to_string() }),
+            Some(used) if used.at.0 + DAY > now.0 => {
+                return Err(Error::IdempotencyConflict { task: used.task.to_string() });
+            }
             _ => {}
         }
         let row = IdempotencyRow { task: new.id, request: *request, at: now };
@@ -107,12 +114,13 @@ pub(crate) fn create(tx: &mut dyn Tx, new: New) -> Result<Result<Opened, TaskId>
     let turn = turn_row(new.id, 1, now, new.timeout_millis, None, new.pin);
     tx.insert_task(&task)?;
     tx.put_turn(&turn)?;
-    let created = Draft::new(now, 1, Kind::TaskCreated, format!("Created: {}", task.title.as_deref().unwrap_or(&task.tool)))
-        .with("tool", task.tool.as_str())
-        .with("plugin", task.plugin.as_str())
-        .with("digest", turn.digest.as_str())
-        .with("title", task.title.clone())
-        .with("input", crate::step::shortened(&new.input));
+    let created =
+        Draft::new(now, 1, Kind::TaskCreated, format!("Created: {}", task.title.as_deref().unwrap_or(&task.tool)))
+            .with("tool", task.tool.as_str())
+            .with("plugin", task.plugin.as_str())
+            .with("digest", turn.digest.as_str())
+            .with("title", task.title.clone())
+            .with("input", crate::step::shortened(&new.input));
     tx.append(task.id, &[created])?;
     Ok(Ok(Opened { task, turn }))
 }
@@ -233,7 +241,13 @@ pub(crate) fn cancel(tx: &mut dyn Tx, mut row: TaskRow, by: &str) -> Result<Canc
     tx.append(row.id, &[Draft::new(now, row.turn, Kind::CancelRequested, "Cancel requested").with("by", by)])?;
     if turn.started.is_none() || row.waiting_for == Some(WaitingFor::Operator) {
         row.epoch += 1;
-        end_turn(tx, &mut row, turn, &Ended { status: Status::Cancelled, cause: None, result: None, question: false, text: "Cancelled".into() }, now)?;
+        end_turn(
+            tx,
+            &mut row,
+            turn,
+            &Ended { status: Status::Cancelled, cause: None, result: None, question: false, text: "Cancelled".into() },
+            now,
+        )?;
         return Ok(Cancelled::Tell);
     }
     tx.put_turn(&turn)?;
@@ -293,7 +307,13 @@ pub(crate) struct Ended {
 /// A result larger than this stands in the turn's row only, not in its record.
 const SHOWN_RESULT: usize = 32 << 10;
 
-fn end_turn(tx: &mut dyn Tx, row: &mut TaskRow, mut turn: TurnRow, ended: &Ended, now: Millis) -> Result<(), StoreError> {
+fn end_turn(
+    tx: &mut dyn Tx,
+    row: &mut TaskRow,
+    mut turn: TurnRow,
+    ended: &Ended,
+    now: Millis,
+) -> Result<(), StoreError> {
     withdraw(tx, row.id, turn.number)?;
     let from = shown(situation(row)).0;
     turn.status = ended.status;
@@ -331,7 +351,13 @@ fn end_turn(tx: &mut dyn Tx, row: &mut TaskRow, mut turn: TurnRow, ended: &Ended
 }
 
 /// Ends the open turn; a message that nobody took opens the next one in the same transaction.
-pub(crate) fn end(tx: &mut dyn Tx, task: TaskId, number: u32, ended: &Ended, pin: Pin) -> Result<Option<Opened>, StoreError> {
+pub(crate) fn end(
+    tx: &mut dyn Tx,
+    task: TaskId,
+    number: u32,
+    ended: &Ended,
+    pin: Pin,
+) -> Result<Option<Opened>, StoreError> {
     let now = clock::now();
     let Some(mut row) = tx.task(task, None)? else { return Err(StoreError::NoTask(task)) };
     let turn = tx.turn(task, number)?.ok_or(StoreError::Missing("turn"))?;
@@ -382,7 +408,11 @@ pub(crate) fn take_over(tx: &mut dyn Tx, task: TaskId) -> Result<Option<(Opened,
         let idle = matches!(row.waiting_for, Some(WaitingFor::Input | WaitingFor::Timer | WaitingFor::Child));
         turn.recoveries = if entries > turn.entries_seen || idle { 1 } else { turn.recoveries + 1 };
         turn.entries_seen = entries;
-        tx.append(task, &[Draft::new(now, turn.number, Kind::TurnResumed, "Resumed after a restart of the host").with("attempt", turn.recoveries)])?;
+        tx.append(
+            task,
+            &[Draft::new(now, turn.number, Kind::TurnResumed, "Resumed after a restart of the host")
+                .with("attempt", turn.recoveries)],
+        )?;
         if turn.recoveries > RECOVERIES {
             stopped = Some(Stopped {
                 reason: "recoveries",
@@ -410,11 +440,12 @@ pub(crate) fn retry(tx: &mut dyn Tx, mut row: TaskRow) -> Result<Opened, Error> 
     tx.put_turn(&turn)?;
     row.epoch += 1;
     row.updated = now;
-    // What it waited for before it stopped shows again once replay is there.
-    row.status = Status::Working;
-    row.waiting_for = None;
+    // A question that is open can be answered at once, also before the replay has come to it.
+    let asks = tx.questions(row.id)?.iter().any(|q| q.turn == row.turn && q.answer.is_none());
+    row.waiting_for = asks.then_some(WaitingFor::Input);
+    row.status = row.waiting_for.map_or(Status::Working, WaitingFor::status);
     let resumed = Draft::new(now, row.turn, Kind::TurnResumed, "Retried by an operator").with("by", "operator");
-    tx.append(row.id, &[resumed, status_record(now, row.turn, Some(WaitingFor::Operator), None)])?;
+    tx.append(row.id, &[resumed, status_record(now, row.turn, Some(WaitingFor::Operator), row.waiting_for)])?;
     tx.update_task(&row)?;
     Ok(Opened { task: row, turn })
 }

@@ -99,7 +99,8 @@ pub(crate) struct Registry {
 impl Registry {
     /// Reads what is installed.
     pub(crate) async fn open(store: Store, compiler: Compiler) -> Result<Self, Error> {
-        let linker = interface::linker(&compiler.engine).map_err(|e| Error::Io(std::io::Error::other(format!("{e:#}"))))?;
+        let linker =
+            interface::linker(&compiler.engine).map_err(|e| Error::Io(std::io::Error::other(format!("{e:#}"))))?;
         let rows = store.read(|rows| rows.plugins()).await?;
         let mut plugins = BTreeMap::new();
         for row in rows {
@@ -170,7 +171,12 @@ impl Registry {
     }
 
     /// Installs a component or replaces the plugin of its name. Compiles it, so that the first call is fast.
-    pub(crate) async fn add(&self, bytes: Vec<u8>, grants: Option<Vec<String>>, built_in: bool) -> Result<PluginView, Error> {
+    pub(crate) async fn add(
+        &self,
+        bytes: Vec<u8>,
+        grants: Option<Vec<String>>,
+        built_in: bool,
+    ) -> Result<PluginView, Error> {
         let size = bytes.len() as u64;
         let digest = sha256(&bytes);
         let manifest = inspect(&bytes)?;
@@ -189,9 +195,9 @@ impl Registry {
         self.ready(&digest).await?;
         // A new digest that asks for more than the old one got stays disabled until somebody says so.
         let kept = old.as_ref().map(|old| old.granted.under(&manifest.permissions));
-        let asks_no_more = old.as_ref().is_some_and(|old| {
-            manifest.permissions.iter().all(|asked| old.manifest.permissions.contains(asked))
-        });
+        let asks_no_more = old
+            .as_ref()
+            .is_some_and(|old| manifest.permissions.iter().all(|asked| old.manifest.permissions.contains(asked)));
         let enabled = built_in || wanted.is_some() || (asks_no_more && old.as_ref().is_some_and(|old| old.row.enabled));
         let granted = wanted.or(kept).unwrap_or_default();
         let row = PluginRow {
@@ -222,7 +228,12 @@ impl Registry {
     }
 
     /// Enables, disables, grants.
-    pub(crate) async fn patch(&self, name: &str, enabled: Option<bool>, grants: Option<Vec<String>>) -> Result<PluginView, Error> {
+    pub(crate) async fn patch(
+        &self,
+        name: &str,
+        enabled: Option<bool>,
+        grants: Option<Vec<String>>,
+    ) -> Result<PluginView, Error> {
         let old = self.get(name).ok_or_else(|| Error::UnknownPlugin(name.to_owned()))?;
         let mut row = old.row.clone();
         if let Some(lines) = grants {
@@ -267,7 +278,8 @@ impl Registry {
 fn read_grants(manifest: &Manifest, lines: &[String]) -> Result<Grants, Error> {
     let mut grants = Vec::new();
     for line in lines {
-        let grant: Permission = line.parse().map_err(|e: windlass_core::permission::PermissionError| Error::Invalid(e.to_string()))?;
+        let grant: Permission =
+            line.parse().map_err(|e: windlass_core::permission::PermissionError| Error::Invalid(e.to_string()))?;
         if !manifest.permissions.iter().any(|asked| asked.covers(&grant)) {
             let asked: Vec<_> = manifest.permissions.iter().map(|p| format!("`{p}`")).collect();
             let asked = if asked.is_empty() { "nothing".into() } else { asked.join(", ") };

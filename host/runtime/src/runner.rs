@@ -63,8 +63,12 @@ pub(crate) fn spawn(services: &Arc<Services>, opened: Opened) {
 
 async fn run(services: &Arc<Services>, control: &Arc<Control>, opened: Opened) -> Result<Option<Opened>, Halt> {
     let Opened { task, mut turn } = opened;
-    let slot = tokio::select! {
-        slot = services.slots.clone().acquire_owned() => slot.map_err(|_| StoreError::Closed)?,
+    let permits = async {
+        let instance = services.instances.clone().acquire_owned().await;
+        (instance, services.slots.clone().acquire_owned().await)
+    };
+    let (_instance, slot) = tokio::select! {
+        (instance, slot) = permits => (instance, slot.map_err(|_| StoreError::Closed)?),
         // A turn that never ran was ended by whoever cancelled it; one taken over runs to be tidied up.
         () = control.stop.cancelled(), if turn.started.is_none() => return Ok(None),
         () = services.closing.cancelled() => return Ok(None),
@@ -81,14 +85,17 @@ async fn run(services: &Arc<Services>, control: &Arc<Control>, opened: Opened) -
     let running = Turn::load(services.clone(), control.clone(), &task, &turn, slot).await;
     let running = match running {
         Err(Halt::Damaged(damaged)) => {
-            let stopped = Stopped { reason: "damaged", text: format!("Stopped: {damaged}"), details: json!({"pos": damaged.0}) };
+            let stopped =
+                Stopped { reason: "damaged", text: format!("Stopped: {damaged}"), details: json!({"pos": damaged.0}) };
             stop_unloaded(services, &task, stopped).await?;
             return Ok(None);
         }
         other => other?,
     };
     if first {
-        let record = running.draft(Kind::TurnStarted, format!("Turn {} started", turn.number)).with("digest", turn.digest.as_str());
+        let record = running
+            .draft(Kind::TurnStarted, format!("Turn {} started", turn.number))
+            .with("digest", turn.digest.as_str());
         let row = turn.clone();
         let also: crate::turn::Also = Box::new(move |tx| {
             // Only what the start changes: a cancel may have been written since the row was read.
@@ -178,7 +185,9 @@ async fn finish(
     let asked = running.control.asked();
     let ended = match came {
         Came::Left => return Ok(None),
-        Came::Killed => stopped(Return::Stopped(Cause::Limit), asked, "it did not stop within the grace", json!({"code": "killed"})),
+        Came::Killed => {
+            stopped(Return::Stopped(Cause::Limit), asked, "it did not stop within the grace", json!({"code": "killed"}))
+        }
         Came::Back(result) => {
             if let Err(diverged) = running.journal(|j| j.end()) {
                 return stop(running, diverged_stop(&diverged)).await;
@@ -315,7 +324,13 @@ fn outcome_value(
     turn: &windlass_store::TurnRow,
     outcome: &Outcome,
 ) -> Result<(Value, String), String> {
-    let size = outcome.content.iter().map(|c| match &c.body { Body::Text(t) | Body::Artifact(t) => t.len() }).sum::<usize>();
+    let size = outcome
+        .content
+        .iter()
+        .map(|c| match &c.body {
+            Body::Text(t) | Body::Artifact(t) => t.len(),
+        })
+        .sum::<usize>();
     if size + outcome.structured.as_ref().map_or(0, String::len) > JSON_BYTES {
         return Err("the outcome is larger than 1 MiB: save it as an artifact".into());
     }

@@ -19,7 +19,7 @@ pub(crate) fn compile(schema: &Value) -> Result<Validator, String> {
     jsonschema::options()
         .with_pattern_options(PatternOptions::regex())
         .build(schema)
-        .map_err(|e| format!("{}: {e}", e.schema_path()))
+        .map_err(|e| format!("{}: {}", e.instance_path(), windlass_core::text::cut(&e.to_string(), 200)))
 }
 
 /// Every rule that a value breaks, at most 16.
@@ -52,9 +52,12 @@ pub(crate) fn check_form(schema: &Value) -> Result<(), String> {
     };
     for (name, property) in properties {
         let kind = property.get("type").and_then(Value::as_str);
-        let list = kind == Some("array") && property.pointer("/items/enum").or(property.pointer("/items/anyOf")).is_some();
+        let list =
+            kind == Some("array") && property.pointer("/items/enum").or(property.pointer("/items/anyOf")).is_some();
         if !list && !matches!(kind, Some("string" | "number" | "integer" | "boolean")) {
-            return Err(format!("field `{name}` of the form is not a string, number, integer, boolean or list of choices"));
+            return Err(format!(
+                "field `{name}` of the form is not a string, number, integer, boolean or list of choices"
+            ));
         }
     }
     compile(schema).map(drop)

@@ -20,6 +20,9 @@ pub(crate) struct Services {
     pub(crate) limits: Limits,
     /// Turns that run at once; a waiting turn holds none.
     pub(crate) slots: Arc<Semaphore>,
+    /// Instances that may be alive at once, waiting ones too: each takes about seven memory maps of the process, of
+    /// which the system gives 65,530.
+    pub(crate) instances: Arc<Semaphore>,
     /// The turns that this host runs, each reachable by its task.
     pub(crate) running: Mutex<HashMap<TaskId, Arc<Control>>>,
     /// The host is on its way out: turns are left as they are, the next start takes them over.

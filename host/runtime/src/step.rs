@@ -72,7 +72,11 @@ impl Turn {
         Ok(self.step_inner(step, work).await?)
     }
 
-    async fn step_inner<T, F>(&self, step: Step, work: impl FnOnce(u32) -> F + Send) -> Result<Result<T, types::Error>, Halt>
+    async fn step_inner<T, F>(
+        &self,
+        step: Step,
+        work: impl FnOnce(u32) -> F + Send,
+    ) -> Result<Result<T, types::Error>, Halt>
     where
         T: Serialize + DeserializeOwned,
         F: Future<Output = Result<Done<T>, types::Error>> + Send,

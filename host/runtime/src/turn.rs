@@ -77,7 +77,7 @@ pub(crate) struct Turn {
     epoch: u64,
     generation: u64,
     records: AtomicU64,
-    warned: AtomicBool,
+    warned: Mutex<HashSet<&'static str>>,
     artifacts: AtomicU32,
     slot: tokio::sync::Mutex<Option<OwnedSemaphorePermit>>,
     live_since: Mutex<Option<Instant>>,
@@ -142,7 +142,7 @@ impl Turn {
             epoch: task.epoch,
             generation,
             records: AtomicU64::new(count),
-            warned: AtomicBool::new(false),
+            warned: Mutex::default(),
             artifacts: AtomicU32::new(u32::try_from(artifacts).unwrap_or(u32::MAX)),
             slot: tokio::sync::Mutex::new(Some(slot)),
             live_since: Mutex::new(None),
@@ -194,11 +194,17 @@ impl Turn {
         if count > limit {
             return Err(Halt::Limit(format!("the turn wrote {limit} records, which is its limit")));
         }
-        if count * 100 >= limit * WARN_PERCENT && !self.warned.swap(true, Ordering::Relaxed) {
-            let text = format!("The turn wrote {count} of at most {limit} records");
-            records.push(self.draft(Kind::Warning, text).with("limit", "records").with("used", count).with("max", limit));
-        }
+        records.extend(self.near("records", count, limit));
         Ok(())
+    }
+
+    /// The warning that a limit is near; once for each limit.
+    fn near(&self, what: &'static str, used: u64, max: u64) -> Option<Draft> {
+        if used.saturating_mul(100) < max.saturating_mul(WARN_PERCENT) || !self.warned.lock().insert(what) {
+            return None;
+        }
+        let text = format!("The turn has used {used} of at most {max} {what}");
+        Some(self.draft(Kind::Warning, text).with("limit", what).with("used", used).with("max", max))
     }
 
     /// Waits until at most `leave` writes are under way.
@@ -231,11 +237,25 @@ impl Turn {
     }
 
     /// A line that the guest emits: compared in replay, one record live. Text above the limit goes into an artifact.
-    pub(crate) fn emit(&self, kind: Kind, text: String, data: Map<String, Value>, also: Option<Also>) -> Result<(), Halt> {
+    pub(crate) fn emit(
+        &self,
+        kind: Kind,
+        text: String,
+        data: Map<String, Value>,
+        also: Option<Also>,
+    ) -> Result<(), Halt> {
         self.busy.store(0, Ordering::Relaxed);
-        if text.len() + data.values().map(|v| v.as_str().map_or(16, str::len)).sum::<usize>() > RECORD_BYTES {
-            let (sha256, size) = (self.services.store.blobs().put(text.as_bytes())?, text.len() as u64);
-            return self.emit_stored(kind, &text, data, &sha256, size);
+        let of_data = data.values().map(weight).sum::<usize>();
+        if text.len() + of_data > RECORD_BYTES {
+            // The text alone where the fields are small, else all of the line.
+            let (whole, mime_type) = if of_data <= RECORD_BYTES / 8 {
+                (text.as_bytes().to_vec(), "text/plain")
+            } else {
+                (json!({"text": text, "data": data}).to_string().into_bytes(), "application/json")
+            };
+            let size = whole.len() as u64;
+            let sha256 = self.services.store.blobs().put(&whole)?;
+            return self.emit_stored(kind, &text, data, Stored { sha256, size, mime_type });
         }
         if let Emit::Live { pos } = self.journal(|j| j.emit(kind, &text, &data))? {
             let mut draft = self.draft(kind, text).at(pos);
@@ -250,20 +270,25 @@ impl Turn {
         &self,
         kind: Kind,
         beginning: &str,
-        mut data: Map<String, Value>,
-        sha256: &str,
-        size: u64,
+        data: Map<String, Value>,
+        stored: Stored,
     ) -> Result<(), Halt> {
-        let text = format!("{}…", windlass_core::text::prefix(beginning, 1000));
-        let name = format!("{}-{}.txt", kind.as_str(), self.journal(|j| j.pos()) + 1);
-        data.retain(|_, value| value.as_str().is_none_or(|s| s.len() <= 1000));
+        let Stored { sha256, size, mime_type } = stored;
+        let text = match windlass_core::text::prefix(beginning, 1000) {
+            whole if whole.len() == beginning.len() => beginning.to_owned(),
+            cut => format!("{cut}…"),
+        };
+        let ending = if mime_type == "text/plain" { "txt" } else { "json" };
+        let name = format!("{}-{}.{ending}", kind.as_str(), self.journal(|j| j.pos()) + 1);
+        let mut data: Map<_, _> =
+            data.into_iter().take(50).map(|(name, value)| (name, crate::step::shortened(&value))).collect();
         data.insert("truncated".into(), true.into());
         let mut artifact = ArtifactRow {
             id: String::new(),
             name,
-            mime_type: "text/plain".into(),
+            mime_type: mime_type.into(),
             size,
-            sha256: sha256.to_owned(),
+            sha256,
             width: None,
             height: None,
             created: clock::now(),
@@ -318,7 +343,17 @@ impl Turn {
         }
         if bytes > self.limits.answer_bytes {
             let max = windlass_core::text::size(self.limits.answer_bytes);
-            return Err(Halt::Limit(format!("the answers of the turn's steps are more than {max}, which is their limit")));
+            return Err(Halt::Limit(format!(
+                "the answers of the turn's steps are more than {max}, which is their limit"
+            )));
+        }
+        if !self.replaying() {
+            let steps = self.near("journal entries", entries, self.limits.entries);
+            let answers = self.near("bytes of answers", bytes, self.limits.answer_bytes);
+            let records: Vec<_> = steps.into_iter().chain(answers).collect();
+            if !records.is_empty() {
+                self.put(Hard::Soon, Write { records, ..Write::default() })?;
+            }
         }
         self.check_time()
     }
@@ -367,6 +402,23 @@ impl Turn {
     /// Epoch and generation, for the write that ends the turn.
     pub(crate) fn fence(&self) -> (u64, u64) {
         (self.epoch, self.generation)
+    }
+}
+
+/// A blob with a whole line.
+pub(crate) struct Stored {
+    pub(crate) sha256: String,
+    pub(crate) size: u64,
+    pub(crate) mime_type: &'static str,
+}
+
+/// About the bytes of a value in a record.
+fn weight(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(weight).sum(),
+        Value::Object(fields) => fields.iter().map(|(name, value)| name.len() + weight(value)).sum(),
+        _ => 16,
     }
 }
 

@@ -26,6 +26,9 @@ use windlass_core::status::{Asked, Effect, Move, allows, shown};
 use windlass_core::{Kind, Limits, Manifest, Status, TaskId, cursor};
 use windlass_store::{Changed, Hard, Rows, Store, StoreError, Tail, TaskFilter, TaskRow};
 
+/// Instances alive at once; the turns beyond wait for a slot.
+const INSTANCES: usize = 5000;
+
 /// How a host is set up.
 pub struct Options {
     /// The data folder; made if it is not there. One host a folder.
@@ -124,6 +127,7 @@ impl Windlass {
             registry,
             limits: options.limits,
             slots: Arc::new(Semaphore::new(options.slots.clamp(1, 10_000))),
+            instances: Arc::new(Semaphore::new(INSTANCES)),
             running: Mutex::default(),
             closing: CancellationToken::new(),
             tracker: TaskTracker::new(),
@@ -235,7 +239,8 @@ impl Windlass {
         if !(1..=200).contains(&list.limit) {
             return Err(Error::Invalid("limit must be from 1 to 200".into()));
         }
-        let before = list.cursor.map(|cursor| cursor.parse().map_err(|_| Error::Cursor(cursor::CursorError::NotANumber)));
+        let before =
+            list.cursor.map(|cursor| cursor.parse().map_err(|_| Error::Cursor(cursor::CursorError::NotANumber)));
         let filter = TaskFilter {
             principal: scope(caller),
             status: list.status,
@@ -304,7 +309,9 @@ impl Windlass {
                 Action::Accept(content) => content.get("text").and_then(Value::as_str).map(str::to_owned),
                 _ => None,
             });
-            let text = text.ok_or_else(|| Error::Invalid("the task waits for a message: give {\"text\": …}, or continue it".into()))?;
+            let text = text.ok_or_else(|| {
+                Error::Invalid("the task waits for a message: give {\"text\": …}, or continue it".into())
+            })?;
             self.message(caller, id, text, Move::Answer).await?;
             return self.task(caller, id).await;
         }
@@ -540,7 +547,12 @@ impl Windlass {
     ///
     /// # Errors
     /// Not an operator, or a refusal that says why.
-    pub async fn add_plugin(&self, caller: &Caller, bytes: Vec<u8>, grants: Option<Vec<String>>) -> Result<PluginView, Error> {
+    pub async fn add_plugin(
+        &self,
+        caller: &Caller,
+        bytes: Vec<u8>,
+        grants: Option<Vec<String>>,
+    ) -> Result<PluginView, Error> {
         operator(caller)?;
         self.check_open()?;
         self.services.registry.add(bytes, grants, false).await

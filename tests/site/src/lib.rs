@@ -29,8 +29,16 @@ mod pages;
 mod routes;
 mod shop;
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
+use axum::serve::ListenerExt as _;
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use crate::shop::Shop;
@@ -40,6 +48,7 @@ use crate::shop::Shop;
 pub struct Site {
     address: SocketAddr,
     shop: Arc<Shop>,
+    connections: Arc<AtomicU64>,
     close: Option<oneshot::Sender<()>>,
     server: JoinHandle<()>,
 }
@@ -53,6 +62,11 @@ impl Site {
         let listener = TcpListener::bind(listen).await?;
         let address = listener.local_addr()?;
         let shop = Arc::new(Shop::default());
+        let connections = Arc::new(AtomicU64::new(0));
+        let counter = Arc::clone(&connections);
+        let listener = listener.tap_io(move |_| {
+            counter.fetch_add(1, Ordering::Relaxed);
+        });
         let (close, closed) = oneshot::channel::<()>();
         let router = routes::router(Arc::clone(&shop));
         let server = tokio::spawn(async move {
@@ -66,6 +80,7 @@ impl Site {
         Ok(Self {
             address,
             shop,
+            connections,
             close: Some(close),
             server,
         })
@@ -84,6 +99,11 @@ impl Site {
     /// Orders that were refused: no trusted press, no shown price, or a page used twice.
     pub fn rejected(&self) -> u64 {
         self.shop.counts().rejected
+    }
+
+    /// Connections ever accepted, whatever became of them: 0 means that nobody reached this server.
+    pub fn connections(&self) -> u64 {
+        self.connections.load(Ordering::Relaxed)
     }
 
     /// Changes the price of `slug` in cents for pages asked for from now on. False: there is no such item.

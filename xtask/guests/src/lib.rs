@@ -21,7 +21,8 @@ pub fn build(folder: &Path, target: &Path, examples: bool) -> io::Result<PathBuf
     // Flags of an outer build are for this machine, not for WebAssembly; a profile set by variables is the outer one's.
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
-        let prefixed = ["CARGO_PROFILE_", "CARGO_TARGET_", "CARGO_FEATURE_"].iter().any(|prefix| text.starts_with(prefix));
+        let prefixed =
+            ["CARGO_PROFILE_", "CARGO_TARGET_", "CARGO_FEATURE_"].iter().any(|prefix| text.starts_with(prefix));
         let named = ["CARGO_ENCODED_RUSTFLAGS", "RUSTFLAGS", "CARGO_BUILD_TARGET", "RUSTC", "RUSTC_WORKSPACE_WRAPPER"];
         if prefixed || named.contains(&&*text) {
             cargo.env_remove(&name);

@@ -33,10 +33,7 @@ type Seen = Vec<String>;
 
 /// Runs the guest over `past`. The host dies when `budget` things were stored. Answers what is stored, what the guest
 /// saw, which effects happened, and whether it got to its end.
-fn run(
-    past: Vec<Past>,
-    budget: usize,
-) -> Result<(Vec<Past>, Seen, Vec<&'static str>, bool), Diverged> {
+fn run(past: Vec<Past>, budget: usize) -> Result<(Vec<Past>, Seen, Vec<&'static str>, bool), Diverged> {
     let mut stored = past.clone();
     let mut journal = Journal::new(1_000_000, past).unwrap();
     let (mut seen, mut effects, mut cancelled, mut left) = (Seen::new(), Vec::new(), false, budget);
@@ -55,12 +52,7 @@ fn run(
         match act {
             Act::Line(text) => {
                 if let Emit::Live { pos } = journal.emit(Kind::Log, text, &Map::new())? {
-                    store!(Past::Emitted {
-                        pos,
-                        kind: Kind::Log,
-                        text: text.into(),
-                        data: Map::new()
-                    });
+                    store!(Past::Emitted { pos, kind: Kind::Log, text: text.into(), data: Map::new() });
                 }
             }
             Act::PollCancelled => {
@@ -69,11 +61,7 @@ fn run(
                     Poll::Unchanged => {}
                     Poll::Live { nth: 2 } if !cancelled => {
                         cancelled = true;
-                        store!(
-                            journal
-                                .sampled(Call::IsCancelled, 2, real, b"1".to_vec())
-                                .into()
-                        );
+                        store!(journal.sampled(Call::IsCancelled, 2, real, b"1".to_vec()).into());
                     }
                     Poll::Live { .. } => {}
                 }
@@ -103,11 +91,7 @@ fn run(
                         (pos, format!("{argument} done"))
                     }
                 };
-                store!(
-                    journal
-                        .finish(call, pos, key, real, answer.clone().into_bytes())
-                        .into()
-                );
+                store!(journal.finish(call, pos, key, real, answer.clone().into_bytes()).into());
                 seen.push(answer);
             }
         }
@@ -123,26 +107,20 @@ fn a_turn_cut_anywhere_and_replayed_ends_as_if_it_was_never_cut() {
     for cut in 0..whole.len() {
         let (stored, _, before, ended) = run(Vec::new(), cut).unwrap();
         assert!(!ended && stored.len() == cut);
-        let in_doubt = matches!(stored.last(), Some(Past::Entry(e)) if e.kind == EntryKind::Started && e.call == "browser.click");
+        let in_doubt =
+            matches!(stored.last(), Some(Past::Entry(e)) if e.kind == EntryKind::Started && e.call == "browser.click");
         let (after, seen_again, effects, ended) = run(stored, usize::MAX).unwrap();
         assert!(ended);
         let clicks = before.iter().chain(&effects).filter(|e| **e == "b").count();
         assert!(clicks <= 1, "cut at {cut}: clicked {clicks} times");
         if in_doubt {
-            assert!(
-                seen_again.contains(&"interrupted".to_owned()),
-                "cut at {cut}"
-            );
+            assert!(seen_again.contains(&"interrupted".to_owned()), "cut at {cut}");
         } else {
             assert_eq!(answers(&seen_again), answers(&seen), "cut at {cut}");
         }
         // And once more, over all of it: nothing new is stored, the same is seen.
         let (last, seen_last, none, _) = run(after.clone(), 0).unwrap();
-        assert_eq!(
-            (last, seen_last, none),
-            (after, seen_again, Vec::new()),
-            "cut at {cut}"
-        );
+        assert_eq!((last, seen_last, none), (after, seen_again, Vec::new()), "cut at {cut}");
     }
 }
 
@@ -156,19 +134,12 @@ fn each_way_to_disagree_is_found_with_its_place() {
     let (whole, ..) = run(Vec::new(), usize::MAX).unwrap();
     let mut journal = Journal::new(1_000_000, whole.clone()).unwrap();
     let other = journal.emit(Kind::Log, "other", &Map::new()).unwrap_err();
-    assert_eq!(
-        (other.pos, other.expected.as_str(), other.actual.as_str()),
-        (1, "log \"hello\"", "log \"other\"")
-    );
+    assert_eq!((other.pos, other.expected.as_str(), other.actual.as_str()), (1, "log \"hello\"", "log \"other\""));
     assert_eq!(journal.end().unwrap_err().actual, "returned");
     journal.emit(Kind::Log, "hello", &Map::new()).unwrap();
-    let arguments = journal
-        .begin(Call::StateGet, key(Call::StateGet, b"z"))
-        .unwrap_err();
+    let arguments = journal.begin(Call::StateGet, key(Call::StateGet, b"z")).unwrap_err();
     assert_eq!(arguments.pos, 2);
-    let call = journal
-        .begin(Call::StateSet, key(Call::StateSet, b"a"))
-        .unwrap_err();
+    let call = journal.begin(Call::StateSet, key(Call::StateSet, b"a")).unwrap_err();
     assert!(call.expected.starts_with("state.get #") && call.actual.starts_with("state.set #"));
 }
 
@@ -194,41 +165,13 @@ fn a_poll_that_went_past_its_change_is_a_divergence() {
 #[test]
 fn a_damaged_sequence_is_refused() {
     let entry = |pos, kind| {
-        Past::Entry(Entry {
-            pos,
-            kind,
-            call: "state.get".into(),
-            key: [0; 16],
-            time: 0,
-            nth: 0,
-            answer: vec![],
-        })
+        Past::Entry(Entry { pos, kind, call: "state.get".into(), key: [0; 16], time: 0, nth: 0, answer: vec![] })
     };
     use EntryKind::{Answer, Started};
-    assert!(
-        Journal::new(
-            0,
-            vec![
-                entry(2, Answer),
-                entry(1, Answer),
-                entry(3, Started),
-                entry(3, Answer)
-            ]
-        )
-        .is_ok()
-    );
-    assert_eq!(
-        Journal::new(0, vec![entry(1, Answer), entry(3, Answer)]).unwrap_err(),
-        Damaged(3)
-    );
-    assert_eq!(
-        Journal::new(0, vec![entry(1, Started), entry(2, Answer)]).unwrap_err(),
-        Damaged(2)
-    );
-    assert_eq!(
-        Journal::new(0, vec![entry(1, Answer), entry(1, Answer)]).unwrap_err(),
-        Damaged(1)
-    );
+    assert!(Journal::new(0, vec![entry(2, Answer), entry(1, Answer), entry(3, Started), entry(3, Answer)]).is_ok());
+    assert_eq!(Journal::new(0, vec![entry(1, Answer), entry(3, Answer)]).unwrap_err(), Damaged(3));
+    assert_eq!(Journal::new(0, vec![entry(1, Started), entry(2, Answer)]).unwrap_err(), Damaged(2));
+    assert_eq!(Journal::new(0, vec![entry(1, Answer), entry(1, Answer)]).unwrap_err(), Damaged(1));
 }
 
 #[test]
@@ -253,17 +196,9 @@ fn an_artifact_in_a_line_is_compared_by_its_digest() {
         let artifact = serde_json::json!({"id": id, "href": id, "uri": id, "sha256": sha});
         Map::from_iter([("artifact".to_owned(), artifact)])
     };
-    let line = Past::Emitted {
-        pos: 1,
-        kind: Kind::Log,
-        text: "long".into(),
-        data: data("a1", "x"),
-    };
+    let line = Past::Emitted { pos: 1, kind: Kind::Log, text: "long".into(), data: data("a1", "x") };
     let mut journal = Journal::new(0, vec![line.clone()]).unwrap();
-    assert_eq!(
-        journal.emit(Kind::Log, "long", &data("a7", "x")),
-        Ok(Emit::Replayed)
-    );
+    assert_eq!(journal.emit(Kind::Log, "long", &data("a7", "x")), Ok(Emit::Replayed));
     let mut journal = Journal::new(0, vec![line]).unwrap();
     assert!(journal.emit(Kind::Log, "long", &data("a1", "y")).is_err());
 }

@@ -25,7 +25,8 @@ pub(crate) fn is_file_name(name: &str) -> bool {
 /// Whether a text is a media type: `type/subtype` with parameters, at most 128 printable bytes.
 fn is_media_type(text: &str) -> bool {
     text.len() <= 128 && text.bytes().all(|b| (0x20..0x7f).contains(&b)) && {
-        let token = |t: &str| !t.is_empty() && t.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&b));
+        let token =
+            |t: &str| !t.is_empty() && t.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&b));
         let essence = text.split(';').next().unwrap_or_default().trim();
         essence.split_once('/').is_some_and(|(kind, sub)| token(kind) && token(sub))
     }
@@ -51,7 +52,12 @@ pub(crate) async fn keep(turn: &Arc<Turn>, data: Vec<u8>) -> Result<(String, u64
 }
 
 impl Artifacts for Host {
-    async fn save(&mut self, name: String, mime_type: String, data: Vec<u8>) -> wasmtime::Result<Result<Artifact, Error>> {
+    async fn save(
+        &mut self,
+        name: String,
+        mime_type: String,
+        data: Vec<u8>,
+    ) -> wasmtime::Result<Result<Artifact, Error>> {
         let turn = self.turn.clone();
         // The bytes stand in the key by their digest.
         let args = json!({ "name": name, "mimeType": mime_type, "size": data.len(), "sha256": sha256(&data) });
@@ -68,7 +74,10 @@ impl Artifacts for Host {
                     return Err(error("invalid", "the name of an artifact must match [A-Za-z0-9._-]{1,128}"));
                 }
                 if !is_media_type(&mime_type) {
-                    return Err(error("invalid", format!("`{}` is no media type", windlass_core::text::cut(&mime_type, 100))));
+                    return Err(error(
+                        "invalid",
+                        format!("`{}` is no media type", windlass_core::text::cut(&mime_type, 100)),
+                    ));
                 }
                 if data.len() as u64 > ARTIFACT_BYTES {
                     return Err(error("limit", "an artifact has at most 64 MiB"));

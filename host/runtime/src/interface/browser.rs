@@ -53,7 +53,10 @@ pub(crate) struct Pages {
 impl Pages {
     fn get(&self, number: u32) -> Result<Page, Error> {
         self.open.lock().get(&number).cloned().ok_or_else(|| {
-            error("page-lost", format!("page p{number} is gone: it was closed, or the host was restarted; open one again"))
+            error(
+                "page-lost",
+                format!("page p{number} is gone: it was closed, or the host was restarted; open one again"),
+            )
         })
     }
 
@@ -108,7 +111,10 @@ async fn report(turn: std::sync::Weak<Turn>, mut events: mpsc::UnboundedReceiver
         }
         let draft = match event {
             Event::Dialog { page, kind, message, action } => turn
-                .draft(Kind::Dialog, format!("The page's {kind} was {action}: {}", windlass_core::text::cut(&message, 300)))
+                .draft(
+                    Kind::Dialog,
+                    format!("The page's {kind} was {action}: {}", windlass_core::text::cut(&message, 300)),
+                )
                 .with("page", format!("p{page}"))
                 .with("type", kind)
                 .with("message", windlass_core::text::cut(&message, 2000))
@@ -266,7 +272,13 @@ impl HostPage for Host {
         .await
     }
 
-    async fn fill(&mut self, page: Resource<PageHandle>, locator: String, value: String, settings: Settings) -> Outcome<()> {
+    async fn fill(
+        &mut self,
+        page: Resource<PageHandle>,
+        locator: String,
+        value: String,
+        settings: Settings,
+    ) -> Outcome<()> {
         let (words, args) = (text("Fill", "Filled", &locator), json!({ "locator": locator, "text": value }));
         self.verb(&page, Call::BrowserFill, words, args, settings, |page, call, _| async move {
             page.fill(&locator, &value, &call).await.map_err(contract)?;
@@ -401,7 +413,10 @@ mod tests {
     #[test]
     fn an_unknown_setting_names_the_known_ones() {
         let error = read(&pairs(&[("timeout", "1")]), &["full"]).unwrap_err();
-        assert_eq!((error.code.as_str(), error.message.as_str()), ("invalid", "unknown setting `timeout`: there are timeout-ms, full"));
+        assert_eq!(
+            (error.code.as_str(), error.message.as_str()),
+            ("invalid", "unknown setting `timeout`: there are timeout-ms, full")
+        );
         assert!(read(&pairs(&[("timeout-ms", "0")]), &[]).is_err());
         assert_eq!(read(&pairs(&[("timeout-ms", "50")]), &[]).unwrap().0, Duration::from_millis(50));
     }

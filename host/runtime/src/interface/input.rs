@@ -36,7 +36,10 @@ impl Host {
             let key = &question.key;
             let plain = key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'));
             if !(1..=64).contains(&key.len()) || !plain {
-                return Err(format!("`{}` is no key: it must match [A-Za-z0-9._-]{{1,64}}", windlass_core::text::cut(key, 80)));
+                return Err(format!(
+                    "`{}` is no key: it must match [A-Za-z0-9._-]{{1,64}}",
+                    windlass_core::text::cut(key, 80)
+                ));
             }
             if used.contains(key) || new.contains(key) {
                 return Err(format!("the key `{key}` was asked already in this turn"));
@@ -47,7 +50,8 @@ impl Host {
             if question.schema.len() > SCHEMA_BYTES {
                 return Err(format!("the form of `{key}` is larger than 64 KiB"));
             }
-            let form = serde_json::from_str(&question.schema).map_err(|e| format!("the form of `{key}` is not JSON: {e}"))?;
+            let form =
+                serde_json::from_str(&question.schema).map_err(|e| format!("the form of `{key}` is not JSON: {e}"))?;
             schema::check_form(&form).map_err(|why| format!("the form of `{key}`: {why}"))?;
             new.push(key.clone());
         }
@@ -63,10 +67,7 @@ async fn ask(turn: &Turn, questions: Vec<Question>) -> Result<Result<Vec<Answer>
     let key = key(Call::Ask, &arguments);
     let pos = match turn.journal(|j| j.begin(Call::Ask, key))? {
         Begin::Answered(bytes) => return Ok(answer::decode(blobs, &bytes)?),
-        Begin::Again { pos, .. } | Begin::InDoubt { pos } => {
-            shown_again(turn, pos).await?;
-            pos
-        }
+        Begin::Again { pos, .. } | Begin::InDoubt { pos } => pos,
         Begin::Live { pos } => {
             let entry = turn.journal(|j| j.start(Call::Ask, pos, key, clock::nanos(), Vec::new()));
             request(turn, pos, entry, questions).await?;
@@ -125,19 +126,6 @@ async fn request(
         update(tx)
     });
     turn.commit(Hard::Yes, Write { entries: vec![entry], records, also: Some(also) }).await
-}
-
-/// A turn that stopped and was retried shows what it waits for again.
-async fn shown_again(turn: &Turn, pos: u32) -> Result<(), Halt> {
-    let (task, number) = (turn.task, turn.number);
-    let read = move |rows: &mut dyn windlass_store::Rows| Ok::<_, StoreError>((rows.task(task, None)?, rows.questions(task)?));
-    let (row, questions) = turn.services.store.read(read).await?;
-    let open = questions.iter().any(|q| q.turn == number && q.step == pos && q.answer.is_none());
-    if !open || row.is_some_and(|row| row.waiting_for == Some(WaitingFor::Input)) {
-        return Ok(());
-    }
-    let (status, update) = turn.waits_for(None, Some(WaitingFor::Input));
-    turn.commit(Hard::Yes, Write { records: vec![status], also: Some(update), ..Write::default() }).await
 }
 
 fn requested(now: Millis, row: &QuestionRow) -> Draft {

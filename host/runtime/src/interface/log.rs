@@ -62,7 +62,8 @@ impl Log for Host {
             None => format!("{done} {message}"),
         };
         let draft = self.turn.draft(Kind::Progress, windlass_core::text::cut(text.trim_end(), 1000));
-        let draft = draft.with("done", done).with("total", total).with("message", windlass_core::text::cut(&message, 1000));
+        let draft =
+            draft.with("done", done).with("total", total).with("message", windlass_core::text::cut(&message, 1000));
         progress(&self.turn, draft)?;
         Ok(self.turn.pace().await?)
     }

@@ -26,7 +26,8 @@ pub(super) fn unavailable(e: impl std::fmt::Display) -> Error {
 impl State for Host {
     async fn get(&mut self, key: String) -> wasmtime::Result<Result<Option<String>, Error>> {
         let turn = self.turn.clone();
-        let step = step(Call::StateGet, json!({ "key": key }), format!("Read state {key}"), format!("Read state {key}"));
+        let step =
+            step(Call::StateGet, json!({ "key": key }), format!("Read state {key}"), format!("Read state {key}"));
         self.turn
             .step(step, |_| async move {
                 check_key(&key)?;
@@ -70,7 +71,12 @@ impl State for Host {
 
     async fn delete(&mut self, key: String) -> wasmtime::Result<Result<(), Error>> {
         let task = self.turn.task;
-        let step = step(Call::StateDelete, json!({ "key": key }), format!("Delete state {key}"), format!("Deleted state {key}"));
+        let step = step(
+            Call::StateDelete,
+            json!({ "key": key }),
+            format!("Delete state {key}"),
+            format!("Deleted state {key}"),
+        );
         self.turn
             .step(step, |_| async move {
                 check_key(&key)?;

@@ -4,7 +4,7 @@
 //! above the size of a record is streamed to a blob, never held whole.
 
 use crate::halt::Halt;
-use crate::turn::Turn;
+use crate::turn::{Stored, Turn};
 use parking_lot::Mutex;
 use serde_json::Map;
 use std::io::Write as _;
@@ -106,7 +106,7 @@ impl Sink {
             None => self.turn.emit(self.kind, text, Map::new(), None),
             Some(blob) => {
                 let (sha256, size) = blob.finish()?;
-                self.turn.emit_stored(self.kind, &text, Map::new(), &sha256, size)
+                self.turn.emit_stored(self.kind, &text, Map::new(), Stored { sha256, size, mime_type: "text/plain" })
             }
         }
     }

@@ -44,7 +44,8 @@ impl Task for Host {
             Poll::Live { nth } => {
                 let asked = self.turn.control.asked() != Asked::Nothing;
                 if asked && !self.turn.seen_cancel.swap(true, Ordering::Relaxed) {
-                    let entry = self.turn.journal(|j| j.sampled(Call::IsCancelled, nth, clock::nanos(), b"jtrue".to_vec()));
+                    let entry =
+                        self.turn.journal(|j| j.sampled(Call::IsCancelled, nth, clock::nanos(), b"jtrue".to_vec()));
                     self.turn.put(Hard::Soon, Write { entries: vec![entry], ..Write::default() })?;
                 }
                 asked
@@ -144,4 +145,3 @@ async fn sleep(turn: &Turn, duration: u64) -> Result<Result<(), Error>, Halt> {
     turn.put(Hard::Soon, write)?;
     Ok(slept)
 }
-

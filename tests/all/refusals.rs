@@ -1,0 +1,123 @@
+//! Components that are not installed: each refusal says why and what to do, word for word as in the golden file.
+
+use crate::bench::{Bench, operator};
+use crate::guests;
+use std::fmt::Write as _;
+
+fn component(path: &str) -> Vec<u8> {
+    std::fs::read(path).unwrap()
+}
+
+/// Every occurrence; both have the same length, so that no section changes its size.
+fn replaced(mut bytes: Vec<u8>, from: &str, to: &str) -> Vec<u8> {
+    assert_eq!(from.len(), to.len());
+    let mut at = 0;
+    let mut count = 0;
+    while let Some(found) = bytes[at..].windows(from.len()).position(|w| w == from.as_bytes()) {
+        at += found;
+        bytes[at..at + from.len()].copy_from_slice(to.as_bytes());
+        at += from.len();
+        count += 1;
+    }
+    assert!(count > 0, "{from} is not in the component");
+    bytes
+}
+
+/// A custom section behind everything else.
+fn with_section(mut bytes: Vec<u8>, name: &str, data: &[u8]) -> Vec<u8> {
+    let mut body = vec![u8::try_from(name.len()).unwrap()];
+    body.extend_from_slice(name.as_bytes());
+    body.extend_from_slice(data);
+    bytes.push(0);
+    let mut size = body.len();
+    loop {
+        let low = u8::try_from(size & 0x7f).unwrap();
+        size >>= 7;
+        bytes.push(if size > 0 { low | 0x80 } else { low });
+        if size == 0 {
+            break;
+        }
+    }
+    bytes.extend_from_slice(&body);
+    bytes
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_refusal_teaches() {
+    let bench = Bench::new().await;
+    bench.install(guests::BASIC_HELLO, &[]).await;
+    let hello = || component(guests::BASIC_HELLO);
+    let half = {
+        let all = hello();
+        all[..all.len() / 2].to_vec()
+    };
+    let none: Vec<String> = vec![];
+    let cases: Vec<(&str, Vec<u8>, Vec<String>)> = vec![
+        ("not wasm", b"#!/bin/sh\necho hello\n".to_vec(), none.clone()),
+        ("empty", Vec::new(), none.clone()),
+        ("core module", b"\0asm\x01\0\0\0".to_vec(), none.clone()),
+        ("cut in half", half, none.clone()),
+        ("no manifest", replaced(hello(), "windlass:manifest", "windlass:manifesz"), none.clone()),
+        ("two manifests", with_section(hello(), "windlass:manifest", b"{}"), none.clone()),
+        ("wrong contract version", replaced(hello(), "\"contract\":\"0.1\"", "\"contract\":\"0.9\""), none.clone()),
+        ("unknown import", replaced(hello(), "windlass:plugin/log@0.1.0", "windlass:plugin/lag@0.1.0"), none.clone()),
+        ("newer import", replaced(hello(), "windlass:plugin/log@0.1.0", "windlass:plugin/log@0.2.0"), none.clone()),
+        ("no export", replaced(hello(), "windlass:plugin/tool@0.1.0", "windlass:plugin/toil@0.1.0"), none.clone()),
+        ("bad schema", replaced(hello(), "\"type\":\"string\"", "\"type\":\"strunk\""), none.clone()),
+        (
+            "name taken",
+            replaced(hello(), "{\"name\":\"basic_hello\",\"version\"", "{\"name\":\"basic_other\",\"version\""),
+            none.clone(),
+        ),
+        (
+            "bad name",
+            replaced(hello(), "{\"name\":\"basic_hello\",\"version\"", "{\"name\":\"Basic_hello\",\"version\""),
+            none.clone(),
+        ),
+        ("unknown field", replaced(hello(), "\"contract\":", "\"contrast\":"), none.clone()),
+        (
+            "permission unknown",
+            replaced(component(guests::CAPTURE), "[\"browser *\"]", "[\"browsed *\"]"),
+            none.clone(),
+        ),
+        ("import without permission", replaced(component(guests::CAPTURE), "[\"browser *\"]", "[           ]"), none),
+        ("grant not asked for", hello(), vec!["browser *".into()]),
+    ];
+    let mut told = String::new();
+    for (name, bytes, grants) in cases {
+        let refused = bench.host.add_plugin(&operator(), bytes, Some(grants)).await;
+        let text = match refused {
+            Err(error) => format!("{} {error}", error.spec().code),
+            Ok(view) => format!("INSTALLED {view:?}"),
+        };
+        // Where the cut is depends on the size of the build.
+        let text = text.split(" (at offset").next().unwrap_or(&text);
+        let _ = writeln!(told, "{name}:\n  {text}\n");
+    }
+    let golden = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/refusals.txt");
+    if std::env::var_os("WINDLASS_BLESS").is_some() {
+        std::fs::create_dir_all(golden.parent().unwrap()).unwrap();
+        std::fs::write(&golden, &told).unwrap();
+    }
+    assert_eq!(told, std::fs::read_to_string(&golden).unwrap(), "WINDLASS_BLESS=1 writes the file anew");
+    let plugins = bench.host.plugins(&operator()).await.unwrap();
+    assert_eq!(plugins.len(), 1, "nothing was installed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plugin_is_disabled_until_it_is_granted_and_held_while_its_turns_are_open() {
+    let bench = Bench::new().await;
+    let added = bench.host.add_plugin(&operator(), component(guests::BASIC_STATE), None).await.unwrap();
+    assert!(!added.enabled && bench.host.tools().is_empty());
+    let enable = windlass_runtime::PatchPlugin { enabled: Some(true), grants: None };
+    bench.host.patch_plugin(&operator(), "basic_state", enable).await.unwrap();
+    let id = bench.create("basic_state", serde_json::json!({"wait": true})).await;
+    bench.asks(id).await;
+    let held = bench.host.remove_plugin(&operator(), "basic_state").await.unwrap_err();
+    assert_eq!((held.spec().code, held.spec().http), ("WL0015", 409));
+    bench.host.cancel(&crate::bench::local(), id).await.unwrap();
+    bench.ended(id).await;
+    bench.host.remove_plugin(&operator(), "basic_state").await.unwrap();
+    assert!(bench.host.tools().is_empty());
+    assert_eq!(bench.host.plugins(&crate::bench::local()).await.unwrap_err().spec().http, 403);
+}
