@@ -15,11 +15,13 @@ fn main() {
     let mut programs = String::new();
     for (folder, examples) in [("tests/programs", true), ("examples", false), ("plugins", false)] {
         let built = windlass_guests::build(&root.join(folder), &target, examples).unwrap_or_else(|e| panic!("{e}"));
-        let mut names = if examples { sources(&root.join(folder).join("examples")) } else { members(&root.join(folder)) };
+        let mut names =
+            if examples { sources(&root.join(folder).join("examples")) } else { members(&root.join(folder)) };
         names.sort();
         for name in names {
             let path = built.join(format!("{name}.wasm"));
-            let _ = writeln!(code, "pub(crate) const {}: &str = {:?};", name.to_uppercase(), path.display().to_string());
+            let _ =
+                writeln!(code, "pub(crate) const {}: &str = {:?};", name.to_uppercase(), path.display().to_string());
             if examples {
                 let _ = write!(programs, "{name} ");
             }

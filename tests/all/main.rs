@@ -6,6 +6,7 @@ mod basic;
 mod bench;
 mod browser;
 mod hostile;
+mod many;
 mod refusals;
 mod replay;
 
@@ -21,6 +22,7 @@ fn every_program_has_a_test() {
         include_str!("basic.rs"),
         include_str!("browser.rs"),
         include_str!("hostile.rs"),
+        include_str!("many.rs"),
         include_str!("refusals.rs"),
         include_str!("replay.rs"),
     ];
