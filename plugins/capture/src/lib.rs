@@ -34,25 +34,15 @@ fn capture(Capture { url, full }: Capture) -> Result<Outcome<Captured>> {
         if navigation.status >= 400 {
             warn!("The server answered {}", navigation.status; url = navigation.url);
         }
-        let settings = if full {
-            Settings::new().full()
-        } else {
-            Settings::new()
-        };
+        let settings = if full { Settings::new().full() } else { Settings::new() };
         let picture = page.with(settings).screenshot("page.png")?;
         let text = page.text("body")?;
         let file = artifacts::save("page.txt", "text/plain", &text)?;
-        let captured = Captured {
-            title: page.title()?,
-            url: page.url()?,
-            text: text.chars().take(EXCERPT).collect(),
-        };
+        let captured = Captured { title: page.title()?, url: page.url()?, text: text.chars().take(EXCERPT).collect() };
         info!("Captured {}", captured.title; url = captured.url, characters = text.chars().count());
         let summary = format!("{}\n{}\n\n{}", captured.title, captured.url, captured.text);
         let outcome = Outcome::new(captured).text(summary);
-        Ok(outcome
-            .content(Content::artifact(&picture))
-            .content(Content::artifact(&file)))
+        Ok(outcome.content(Content::artifact(&picture)).content(Content::artifact(&file)))
     })
 }
 

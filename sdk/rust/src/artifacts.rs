@@ -8,16 +8,8 @@ use crate::{Result, bindings::windlass::plugin::artifacts};
 ///
 /// # Errors
 /// `invalid` for the name or the type, `limit` for the size.
-pub fn save(
-    name: impl AsRef<str>,
-    mime_type: impl AsRef<str>,
-    data: impl AsRef<[u8]>,
-) -> Result<Artifact> {
-    Ok(artifacts::save(
-        name.as_ref(),
-        mime_type.as_ref(),
-        data.as_ref(),
-    )?)
+pub fn save(name: impl AsRef<str>, mime_type: impl AsRef<str>, data: impl AsRef<[u8]>) -> Result<Artifact> {
+    Ok(artifacts::save(name.as_ref(), mime_type.as_ref(), data.as_ref())?)
 }
 
 /// The bytes of a file, also of a screenshot.

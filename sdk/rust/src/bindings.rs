@@ -2,13 +2,7 @@
 //!
 //! Plugins seldom need it. It is public for what the typed surface does not offer, and errors of its functions keep
 //! their code when `?` turns them into an [`Error`](crate::Error).
-#![allow(
-    missing_docs,
-    unsafe_code,
-    unreachable_pub,
-    clippy::all,
-    reason = "generated from wit/windlass.wit"
-)]
+#![allow(missing_docs, unsafe_code, unreachable_pub, clippy::all, reason = "generated from wit/windlass.wit")]
 
 wit_bindgen::generate!({
     path: "../../wit",

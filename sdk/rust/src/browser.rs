@@ -118,11 +118,7 @@ pub fn with_page<T>(open: Open, work: impl FnMut(&Page) -> Result<T>) -> Result<
 /// # Errors
 /// Those of `work`, and of opening.
 pub fn with_page_repeatable<T>(open: Open, work: impl FnMut(&Page) -> Result<T>) -> Result<T> {
-    attempts(
-        || open.page(),
-        work,
-        |error| error.is(code::PAGE_LOST) || error.is(code::INTERRUPTED),
-    )
+    attempts(|| open.page(), work, |error| error.is(code::PAGE_LOST) || error.is(code::INTERRUPTED))
 }
 
 fn attempts<P, T>(
@@ -196,10 +192,7 @@ pub struct Page(browser::Page);
 impl Page {
     /// The same calls with settings: `page.with(Settings::new().timeout(…)).click("#buy")`.
     pub fn with(&self, settings: Settings) -> With<'_> {
-        With {
-            page: &self.0,
-            settings,
-        }
+        With { page: &self.0, settings }
     }
 
     /// See [`With::goto`].
@@ -312,9 +305,7 @@ impl With<'_> {
     /// # Errors
     /// As [`With::click`].
     pub fn fill(&self, locator: impl AsRef<str>, text: impl AsRef<str>) -> Result<()> {
-        Ok(self
-            .page
-            .fill(locator.as_ref(), text.as_ref(), &self.settings.0)?)
+        Ok(self.page.fill(locator.as_ref(), text.as_ref(), &self.settings.0)?)
     }
 
     /// Presses keys where the focus is: `Enter`, `Control+A`; names are those of UI Events.
@@ -338,9 +329,7 @@ impl With<'_> {
     /// # Errors
     /// `timeout`, `page-lost`.
     pub fn wait_for(&self, locator: impl AsRef<str>, until: Until) -> Result<()> {
-        Ok(self
-            .page
-            .wait_for(locator.as_ref(), until.word(), &self.settings.0)?)
+        Ok(self.page.wait_for(locator.as_ref(), until.word(), &self.settings.0)?)
     }
 
     /// Takes a picture and keeps it as the file `name`; [`artifacts::read`](crate::artifacts::read) gives its bytes.
@@ -370,10 +359,7 @@ mod tests {
             Some(&code) => Err(Error::new(code, "no page")),
             None => Ok(*page),
         };
-        (
-            attempts(open, work, |error| error.is(code::PAGE_LOST)),
-            opened.get(),
-        )
+        (attempts(open, work, |error| error.is(code::PAGE_LOST)), opened.get())
     }
 
     #[test]
@@ -381,14 +367,8 @@ mod tests {
         assert_eq!(rounds(&[]), (Ok(1), 1));
         assert_eq!(rounds(&[code::PAGE_LOST, code::PAGE_LOST]), (Ok(3), 3));
         let (result, opened) = rounds(&[code::PAGE_LOST, code::INTERRUPTED]);
-        assert_eq!(
-            (result.map_err(|error| error.code().to_owned()), opened),
-            (Err(code::INTERRUPTED.into()), 2)
-        );
+        assert_eq!((result.map_err(|error| error.code().to_owned()), opened), (Err(code::INTERRUPTED.into()), 2));
         let (result, opened) = rounds(&[code::PAGE_LOST; 9]);
-        assert_eq!(
-            (result.map_err(|error| error.code().to_owned()), opened),
-            (Err(code::PAGE_LOST.into()), ATTEMPTS)
-        );
+        assert_eq!((result.map_err(|error| error.code().to_owned()), opened), (Err(code::PAGE_LOST.into()), ATTEMPTS));
     }
 }

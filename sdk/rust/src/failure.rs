@@ -68,11 +68,7 @@ pub struct Error {
 impl Error {
     /// An error with a code of your own or one of [`code`].
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
-        Self {
-            code: code.into(),
-            message: message.into(),
-            details: None,
-        }
+        Self { code: code.into(), message: message.into(), details: None }
     }
 
     /// The same with JSON for programs; details that can't be written as JSON are left out.
@@ -103,16 +99,8 @@ impl Error {
     }
 
     pub(crate) fn into_failure(self) -> Failure {
-        let Self {
-            code,
-            message,
-            details,
-        } = self;
-        Failure {
-            code,
-            message,
-            details: details.map(|details| details.to_string()),
-        }
+        let Self { code, message, details } = self;
+        Failure { code, message, details: details.map(|details| details.to_string()) }
     }
 }
 
@@ -126,15 +114,8 @@ impl fmt::Display for Error {
 impl<E: std::error::Error + 'static> From<E> for Error {
     fn from(error: E) -> Self {
         if let Some(host) = (&error as &dyn Any).downcast_ref::<types::Error>() {
-            let details = host
-                .details
-                .as_deref()
-                .and_then(|json| serde_json::from_str(json).ok());
-            return Self {
-                code: host.code.clone(),
-                message: host.message.clone(),
-                details,
-            };
+            let details = host.details.as_deref().and_then(|json| serde_json::from_str(json).ok());
+            return Self { code: host.code.clone(), message: host.message.clone(), details };
         }
         let mut message = error.to_string();
         let mut source = error.source();

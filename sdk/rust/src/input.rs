@@ -73,10 +73,7 @@ impl<T> Answer<T> {
             Self::Accepted(form) => Ok(form),
             Self::Declined => Err(Error::new("declined", "The question was declined")),
             Self::Dismissed => Err(Error::new("dismissed", "The question was dismissed")),
-            Self::Expired => Err(Error::new(
-                "expired",
-                "Nobody answered the question in time",
-            )),
+            Self::Expired => Err(Error::new("expired", "Nobody answered the question in time")),
         }
     }
 }
@@ -102,15 +99,9 @@ pub struct Question<T> {
 /// question::<Nested>("key", "This is no form.");
 /// # }
 /// ```
-pub fn question<T: Object + DeserializeOwned>(
-    key: impl Into<String>,
-    message: impl Into<String>,
-) -> Question<T> {
+pub fn question<T: Object + DeserializeOwned>(key: impl Into<String>, message: impl Into<String>) -> Question<T> {
     const {
-        assert!(
-            T::FLAT,
-            "a form is a flat struct: text, numbers, booleans, enums, and `Option` of these"
-        );
+        assert!(T::FLAT, "a form is a flat struct: text, numbers, booleans, enums, and `Option` of these");
     };
     let raw = input::Question {
         key: key.into(),
@@ -119,10 +110,7 @@ pub fn question<T: Object + DeserializeOwned>(
         people_only: false,
         timeout: None,
     };
-    Question {
-        raw,
-        form: PhantomData,
-    }
+    Question { raw, form: PhantomData }
 }
 
 impl<T: Object + DeserializeOwned> Question<T> {
@@ -152,10 +140,7 @@ impl<T: Object + DeserializeOwned> Question<T> {
 ///
 /// # Errors
 /// `cancelled`; `invalid` for a key that was used before.
-pub fn ask<T: Object + DeserializeOwned>(
-    key: impl Into<String>,
-    message: impl Into<String>,
-) -> Result<Answer<T>> {
+pub fn ask<T: Object + DeserializeOwned>(key: impl Into<String>, message: impl Into<String>) -> Result<Answer<T>> {
     question(key, message).ask()
 }
 
@@ -171,10 +156,7 @@ struct Confirmation {
 /// `cancelled`; `invalid` for a key that was used before.
 pub fn confirm(key: impl Into<String>, message: impl Into<String>) -> Result<bool> {
     let answer = ask::<Confirmation>(key, message)?;
-    Ok(matches!(
-        answer,
-        Answer::Accepted(Confirmation { confirm: true })
-    ))
+    Ok(matches!(answer, Answer::Accepted(Confirmation { confirm: true })))
 }
 
 /// Asks several questions at once (16 at most), waits for all of them, and gives the answers in the same order.
@@ -196,31 +178,20 @@ pub trait Questions {
     #[doc(hidden)]
     fn lower(self, questions: &mut Vec<input::Question>);
     #[doc(hidden)]
-    fn lift(count: usize, answers: &mut std::vec::IntoIter<input::Answer>)
-    -> Result<Self::Answers>;
+    fn lift(count: usize, answers: &mut std::vec::IntoIter<input::Answer>) -> Result<Self::Answers>;
 }
 
-fn typed<T: Object + DeserializeOwned>(
-    answers: &mut std::vec::IntoIter<input::Answer>,
-) -> Result<Answer<T>> {
-    Ok(
-        match answers
-            .next()
-            .context("the host gave fewer answers than there were questions")?
-        {
-            input::Answer::Accepted(json) => {
-                let mut value: Value =
-                    serde_json::from_str(&json).context("the answer is no JSON")?;
-                T::fill(&mut value);
-                Answer::Accepted(
-                    serde_json::from_value(value).context("the answer does not fit its form")?,
-                )
-            }
-            input::Answer::Declined => Answer::Declined,
-            input::Answer::Dismissed => Answer::Dismissed,
-            input::Answer::Expired => Answer::Expired,
-        },
-    )
+fn typed<T: Object + DeserializeOwned>(answers: &mut std::vec::IntoIter<input::Answer>) -> Result<Answer<T>> {
+    Ok(match answers.next().context("the host gave fewer answers than there were questions")? {
+        input::Answer::Accepted(json) => {
+            let mut value: Value = serde_json::from_str(&json).context("the answer is no JSON")?;
+            T::fill(&mut value);
+            Answer::Accepted(serde_json::from_value(value).context("the answer does not fit its form")?)
+        }
+        input::Answer::Declined => Answer::Declined,
+        input::Answer::Dismissed => Answer::Dismissed,
+        input::Answer::Expired => Answer::Expired,
+    })
 }
 
 impl<T: Object + DeserializeOwned> Questions for Vec<Question<T>> {
@@ -228,10 +199,7 @@ impl<T: Object + DeserializeOwned> Questions for Vec<Question<T>> {
     fn lower(self, questions: &mut Vec<input::Question>) {
         questions.extend(self.into_iter().map(|question| question.raw));
     }
-    fn lift(
-        count: usize,
-        answers: &mut std::vec::IntoIter<input::Answer>,
-    ) -> Result<Self::Answers> {
+    fn lift(count: usize, answers: &mut std::vec::IntoIter<input::Answer>) -> Result<Self::Answers> {
         (0..count).map(|_| typed(answers)).collect()
     }
 }

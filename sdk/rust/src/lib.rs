@@ -139,11 +139,11 @@ pub mod prelude {
     pub use serde::{Deserialize, Serialize};
 
     pub use crate::{
-        Answer, Artifact, Content, Context, Error, Message, Outcome, Question, Result, Schema,
-        artifacts, ask, ask_all, bail, browser,
+        Answer, Artifact, Content, Context, Error, Message, Outcome, Question, Result, Schema, artifacts, ask, ask_all,
+        bail, browser,
         browser::{Page, Settings, Until, with_page, with_page_repeatable},
-        code, confirm, debug, emit, emit_content, emit_last, error, info, is_cancelled, messages,
-        progress, question, sleep, state, status, trace, turn, warn,
+        code, confirm, debug, emit, emit_content, emit_last, error, info, is_cancelled, messages, progress, question,
+        sleep, state, status, trace, turn, warn,
     };
 }
 

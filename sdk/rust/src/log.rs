@@ -48,18 +48,12 @@ impl Content {
 
     /// Text of another type, for instance `text/markdown`.
     pub fn inline(mime_type: impl Into<String>, text: impl Into<String>) -> Self {
-        Self {
-            mime_type: mime_type.into(),
-            body: Body::Text(text.into()),
-        }
+        Self { mime_type: mime_type.into(), body: Body::Text(text.into()) }
     }
 
     /// A file of the task.
     pub fn artifact(artifact: &Artifact) -> Self {
-        Self {
-            mime_type: artifact.mime_type.clone(),
-            body: Body::Artifact(artifact.id.clone()),
-        }
+        Self { mime_type: artifact.mime_type.clone(), body: Body::Artifact(artifact.id.clone()) }
     }
 }
 

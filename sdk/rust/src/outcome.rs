@@ -46,10 +46,7 @@ impl<T: Object + Serialize> Output for T {
     fn lower(self) -> Result<(Vec<Content>, Option<Value>)> {
         let mut value = serde_json::to_value(self)?;
         T::fill(&mut value);
-        Ok((
-            vec![Content::inline("application/json", value.to_string())],
-            Some(value),
-        ))
+        Ok((vec![Content::inline("application/json", value.to_string())], Some(value)))
     }
 }
 
@@ -76,11 +73,7 @@ pub struct Outcome<T = ()> {
 impl<T> Outcome<T> {
     /// `output`, to which content and a question can be added.
     pub fn new(output: T) -> Self {
-        Self {
-            output,
-            content: Vec::new(),
-            question: None,
-        }
+        Self { output, content: Vec::new(), question: None }
     }
 
     /// Adds plain text. The first content replaces what would stand there by itself.
@@ -119,16 +112,8 @@ pub trait IntoOutcome {
     fn into_outcome(self) -> Result<types::Outcome>;
 }
 
-fn outcome(
-    content: Vec<Content>,
-    structured: Option<Value>,
-    question: Option<String>,
-) -> types::Outcome {
-    types::Outcome {
-        content,
-        structured: structured.map(|value| value.to_string()),
-        question,
-    }
+fn outcome(content: Vec<Content>, structured: Option<Value>, question: Option<String>) -> types::Outcome {
+    types::Outcome { content, structured: structured.map(|value| value.to_string()), question }
 }
 
 impl<T: Output> IntoOutcome for T {
@@ -143,21 +128,14 @@ impl<T: Output> IntoOutcome for Outcome<T> {
     const SCHEMA: &'static [Piece] = T::SCHEMA;
     fn into_outcome(self) -> Result<types::Outcome> {
         let (derived, structured) = self.output.lower()?;
-        let content = if self.content.is_empty() {
-            derived
-        } else {
-            self.content
-        };
+        let content = if self.content.is_empty() { derived } else { self.content };
         Ok(outcome(content, structured, self.question))
     }
 }
 
 /// `Result` with any error that `?` could turn into an [`Error`].
 #[doc(hidden)]
-#[diagnostic::on_unimplemented(
-    message = "a tool returns a `Result`",
-    note = "for instance `windlass::Result<String>`"
-)]
+#[diagnostic::on_unimplemented(message = "a tool returns a `Result`", note = "for instance `windlass::Result<String>`")]
 pub trait Return {
     type Output: IntoOutcome;
     fn into_result(self) -> Result<Self::Output>;

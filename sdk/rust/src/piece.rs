@@ -164,11 +164,7 @@ pub(crate) const fn same(a: &str, b: &str) -> bool {
 
 /// The length in bytes of the rendered pieces.
 pub const fn length(pieces: &[Piece]) -> usize {
-    let mut writer = Writer {
-        out: &mut [],
-        len: 0,
-        last: 0,
-    };
+    let mut writer = Writer { out: &mut [], len: 0, last: 0 };
     writer.pieces(pieces);
     writer.len
 }
@@ -176,11 +172,7 @@ pub const fn length(pieces: &[Piece]) -> usize {
 /// The pieces as JSON; `N` is their [`length`].
 pub const fn render<const N: usize>(pieces: &[Piece]) -> [u8; N] {
     let mut out = [0; N];
-    let mut writer = Writer {
-        out: &mut out,
-        len: 0,
-        last: 0,
-    };
+    let mut writer = Writer { out: &mut out, len: 0, last: 0 };
     writer.pieces(pieces);
     assert!(writer.len == N, "the length was measured for other pieces");
     out
@@ -189,11 +181,7 @@ pub const fn render<const N: usize>(pieces: &[Piece]) -> [u8; N] {
 /// The pieces as JSON, made at run time: for the few schemas that a turn hands to the host.
 pub(crate) fn to_string(pieces: &[Piece]) -> String {
     let mut out = vec![0; length(pieces)];
-    let mut writer = Writer {
-        out: &mut out,
-        len: 0,
-        last: 0,
-    };
+    let mut writer = Writer { out: &mut out, len: 0, last: 0 };
     writer.pieces(pieces);
     String::from_utf8(out).expect("pieces are text, and escapes are ASCII")
 }

@@ -49,27 +49,18 @@ pub struct Entry {
 
 #[doc(hidden)]
 pub const fn entry<T: Tool>() -> Entry {
-    Entry {
-        name: T::NAME,
-        run: T::run,
-    }
+    Entry { name: T::NAME, run: T::run }
 }
 
 /// Refuses what the host would refuse, when the plugin is compiled.
 #[doc(hidden)]
 pub const fn check(name: &str, tools: &[Entry]) {
-    assert!(
-        is_name(name),
-        "the name of a plugin is `[a-z][a-z0-9_-]{{0,63}}`"
-    );
+    assert!(is_name(name), "the name of a plugin is `[a-z][a-z0-9_-]{{0,63}}`");
     let mut i = 0;
     while i < tools.len() {
         let mut j = 0;
         while j < i {
-            assert!(
-                !same(tools[i].name, tools[j].name),
-                "two tools of a plugin have the same name"
-            );
+            assert!(!same(tools[i].name, tools[j].name), "two tools of a plugin have the same name");
             j += 1;
         }
         i += 1;
@@ -80,9 +71,7 @@ const fn is_name(name: &str) -> bool {
     let bytes = name.as_bytes();
     let mut i = 0;
     while i < bytes.len() {
-        if !(bytes[i].is_ascii_lowercase()
-            || (i > 0 && matches!(bytes[i], b'0'..=b'9' | b'_' | b'-')))
-        {
+        if !(bytes[i].is_ascii_lowercase() || (i > 0 && matches!(bytes[i], b'0'..=b'9' | b'_' | b'-'))) {
             return false;
         }
         i += 1;
@@ -98,12 +87,7 @@ pub fn parse<T: Object + DeserializeOwned>(input: &str) -> Result<T> {
         T::fill(&mut value);
         serde_json::from_value(value)
     };
-    parse().map_err(|error| {
-        Error::new(
-            code::INVALID_PARAMS,
-            format!("the input does not fit the tool: {error}"),
-        )
-    })
+    parse().map_err(|error| Error::new(code::INVALID_PARAMS, format!("the input does not fit the tool: {error}")))
 }
 
 /// What the generated code of a tool ends with.
@@ -119,18 +103,11 @@ pub fn run(mut turn: Turn, tools: &[Entry]) -> std::result::Result<Outcome, Fail
     let tool = tools.iter().find(|tool| tool.name == turn.tool);
     let result = match tool {
         Some(tool) => (tool.run)(&turn.input),
-        None => Err(Error::new(
-            code::INTERNAL,
-            format!("the plugin has no tool {:?}", turn.tool),
-        )),
+        None => Err(Error::new(code::INTERNAL, format!("the plugin has no tool {:?}", turn.tool))),
     };
     // Without this, what was printed after the last newline would be lost: an export has no end of a process.
-    let flushed = std::io::stdout()
-        .flush()
-        .and_then(|()| std::io::stderr().flush());
-    result
-        .and_then(|outcome| flushed.context("stdout").map(|()| outcome))
-        .map_err(Error::into_failure)
+    let flushed = std::io::stdout().flush().and_then(|()| std::io::stderr().flush());
+    result.and_then(|outcome| flushed.context("stdout").map(|()| outcome)).map_err(Error::into_failure)
 }
 
 /// Makes a plugin of tools. Once a crate, which is a `cdylib` for `wasm32-wasip2`.

@@ -210,12 +210,7 @@ maps!(BTreeMap HashMap);
 /// An optional member that is `null` is the same as a missing one: callers write it, serde does for `None`, and the schema
 /// allows it in neither direction.
 #[doc(hidden)]
-pub fn fill_member<T: Schema>(
-    value: &mut Value,
-    name: &str,
-    required: bool,
-    default: Option<Value>,
-) {
+pub fn fill_member<T: Schema>(value: &mut Value, name: &str, required: bool, default: Option<Value>) {
     let Value::Object(members) = value else {
         return;
     };

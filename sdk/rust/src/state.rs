@@ -13,9 +13,7 @@ pub fn get<T: DeserializeOwned>(key: impl AsRef<str>) -> Result<Option<T>> {
     let Some(json) = state::get(key)? else {
         return Ok(None);
     };
-    serde_json::from_str(&json)
-        .map(Some)
-        .with_context(|| format!("the value under {key:?} has another type"))
+    serde_json::from_str(&json).map(Some).with_context(|| format!("the value under {key:?} has another type"))
 }
 
 /// Keeps `value` under `key`.

@@ -28,18 +28,8 @@ pub struct Message {
 
 impl From<types::Message> for Message {
     fn from(message: types::Message) -> Self {
-        let types::Message {
-            id,
-            text,
-            sender,
-            sent_at,
-        } = message;
-        Self {
-            id,
-            text,
-            sender,
-            sent_at: SystemTime::UNIX_EPOCH + Duration::from_millis(sent_at),
-        }
+        let types::Message { id, text, sender, sent_at } = message;
+        Self { id, text, sender, sent_at: SystemTime::UNIX_EPOCH + Duration::from_millis(sent_at) }
     }
 }
 
@@ -76,10 +66,7 @@ pub(crate) fn begin(turn: &mut tool::Turn) {
 /// # Panics
 /// Outside of a tool.
 pub fn turn() -> Arc<Turn> {
-    TURN.lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .clone()
-        .expect("`turn` is called by a tool")
+    TURN.lock().unwrap_or_else(PoisonError::into_inner).clone().expect("`turn` is called by a tool")
 }
 
 /// Shows one line about what is going on: at most 200 characters, longer text is cut there.
@@ -97,10 +84,7 @@ pub fn is_cancelled() -> bool {
 
 /// Follow-ups not yet taken. Taken here they start no turn; left here they start the next one.
 pub fn messages() -> Vec<Message> {
-    task::take_messages()
-        .into_iter()
-        .map(Message::from)
-        .collect()
+    task::take_messages().into_iter().map(Message::from).collect()
 }
 
 /// Sleeps for days if need be: the end is fixed when it begins, and time that the host was down counts.

@@ -18,12 +18,7 @@ struct Berth {
     #[schema(minimum = -3, maximum = 40, default = 7)]
     depth: i32,
     guests: Option<u8>,
-    #[schema(
-        title = "Harbour",
-        pattern = "^[A-Z]+\\d$",
-        min_length = 2,
-        max_length = 8
-    )]
+    #[schema(title = "Harbour", pattern = "^[A-Z]+\\d$", min_length = 2, max_length = 8)]
     #[serde(rename = "port")]
     harbour: String,
     side: Side,
@@ -92,10 +87,7 @@ fn a_schema_has_what_types_doc_comments_and_attributes_say() {
         "additionalProperties": false,
     });
     assert_eq!(schema::json::<Berth>(), expected);
-    assert_eq!(
-        schema::json::<Nothing>(),
-        json!({ "type": "object", "properties": {}, "required": [] })
-    );
+    assert_eq!(schema::json::<Nothing>(), json!({ "type": "object", "properties": {}, "required": [] }));
 }
 
 /// Moors a boat.
@@ -103,12 +95,7 @@ fn a_schema_has_what_types_doc_comments_and_attributes_say() {
 /// It takes as long as it takes:
 /// - first the bow,
 /// - then the stern.
-#[windlass::tool(
-    name = "moor-boat",
-    permissions("browser *", "workdir"),
-    idempotent,
-    destructive = false
-)]
+#[windlass::tool(name = "moor-boat", permissions("browser *", "workdir"), idempotent, destructive = false)]
 fn moor(boat: Boat) -> Result<Boat> {
     Ok(boat)
 }
@@ -178,18 +165,12 @@ fn a_manifest_lists_tools_and_the_permissions_of_all_once() {
 #[test]
 fn a_tool_fills_in_defaults_and_answers_in_json() {
     let outcome = <moor as windlass::Tool>::run(r#"{"name":"Argo"}"#).unwrap();
-    assert_eq!(
-        outcome.structured.as_deref(),
-        Some(r#"{"beam":2.5,"name":"Argo"}"#)
-    );
+    assert_eq!(outcome.structured.as_deref(), Some(r#"{"beam":2.5,"name":"Argo"}"#));
     assert_eq!(outcome.content[0].mime_type, "application/json");
     assert_eq!(outcome.question, None);
 
     let outcome = <cast_off as windlass::Tool>::run("{}").unwrap();
-    assert_eq!(
-        (outcome.structured, outcome.question.as_deref()),
-        (None, Some("Where to?"))
-    );
+    assert_eq!((outcome.structured, outcome.question.as_deref()), (None, Some("Where to?")));
 }
 
 #[test]
@@ -216,22 +197,13 @@ fn an_optional_member_that_is_null_is_a_missing_one() {
 fn a_tool_fails_with_a_code() {
     let error = <moor as windlass::Tool>::run("{}").unwrap_err();
     assert_eq!(error.code(), code::INVALID_PARAMS);
-    assert_eq!(
-        error.message(),
-        "the input does not fit the tool: missing field `name`"
-    );
+    assert_eq!(error.message(), "the input does not fit the tool: missing field `name`");
     fn sold_out(item: &str) -> Result<()> {
         bail!("sold-out" => "no {item} left");
     }
-    assert_eq!(
-        sold_out("rope").unwrap_err(),
-        Error::new("sold-out", "no rope left")
-    );
+    assert_eq!(sold_out("rope").unwrap_err(), Error::new("sold-out", "no rope left"));
     let error = <nested::sink as windlass::Tool>::run("{}").unwrap_err();
-    assert_eq!(
-        (error.code(), error.message()),
-        (code::FAILED, "invalid digit found in string")
-    );
+    assert_eq!((error.code(), error.message()), (code::FAILED, "invalid digit found in string"));
 }
 
 #[test]

@@ -27,24 +27,10 @@ fn basic_artifacts() -> Result<Saved> {
         artifacts::save("bytes.bin", "application/octet-stream", &bytes)?,
         artifacts::save("empty", "text/plain", "")?,
     ];
-    let names = [
-        "",
-        "../up",
-        "a/b",
-        "a\\b",
-        "sp ace",
-        "nul\0",
-        "ümlaut",
-        ".",
-        "..",
-        &"x".repeat(129),
-    ];
+    let names = ["", "../up", "a/b", "a\\b", "sp ace", "nul\0", "ümlaut", ".", "..", &"x".repeat(129)];
     let refused = names.map(|name| {
         let shown: String = name.chars().take(12).collect();
-        format!(
-            "{shown:?} {}",
-            code_of(artifacts::save(name, "text/plain", "never"))
-        )
+        format!("{shown:?} {}", code_of(artifacts::save(name, "text/plain", "never")))
     });
     Ok(Saved {
         read_back: String::from_utf8(artifacts::read(&saved[1].id)?)?,

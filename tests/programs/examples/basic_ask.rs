@@ -62,9 +62,7 @@ fn basic_ask(Ask { timeout_ms }: Ask) -> Result<Answers> {
     ))?;
     info!("Asked two at once");
     let timeout = Duration::from_millis(timeout_ms);
-    let expired = question::<Note>("expires", "Nobody should answer this.")
-        .timeout(timeout)
-        .ask()?;
+    let expired = question::<Note>("expires", "Nobody should answer this.").timeout(timeout).ask()?;
     let confirmed = confirm("confirm", "Sure?")?;
     let twice = ask::<Note>("confirm", "The key was used before.");
     Ok(Answers {

@@ -22,10 +22,7 @@ fn look(start: Instant) -> Result<Vec<String>> {
     let env: Vec<(String, String)> = std::env::vars().collect();
     let args: Vec<String> = std::env::args().collect();
     let seen = vec![
-        format!(
-            "wall {} ns",
-            SystemTime::now().duration_since(UNIX_EPOCH)?.as_nanos()
-        ),
+        format!("wall {} ns", SystemTime::now().duration_since(UNIX_EPOCH)?.as_nanos()),
         format!("monotonic {} ns", start.elapsed().as_nanos()),
         format!("random {bytes:02x?}"),
         format!("map order {order:?}"),

@@ -23,13 +23,7 @@ struct Flooded {
 
 /// Writes many lines.
 #[windlass::tool]
-fn basic_flood(
-    Flood {
-        lines,
-        bytes,
-        interval_ms,
-    }: Flood,
-) -> Result<Flooded> {
+fn basic_flood(Flood { lines, bytes, interval_ms }: Flood) -> Result<Flooded> {
     for line in 1..=lines {
         let text = format!("line {line} ");
         info!("{text:.<bytes$}"; line = line);

@@ -30,9 +30,7 @@ fn basic_hello(Hello { name }: Hello) -> Result<Greeting> {
     progress(2, 2, "all of it");
     eprint!("stderr: no end of line");
     print!("stdout: no end of line");
-    Ok(Greeting {
-        greeting: format!("Hello, {name}!"),
-    })
+    Ok(Greeting { greeting: format!("Hello, {name}!") })
 }
 
 windlass::plugin! {

@@ -37,11 +37,7 @@ fn basic_sleep(Sleep { ms: each }: Sleep) -> Result<Slept> {
     std::thread::sleep(each);
     info!("Slept in the standard library");
     let after = Instant::now();
-    Ok(Slept {
-        task_ms: ms(between - before),
-        std_ms: ms(after - between),
-        wall_ms: ms(wall.elapsed()?),
-    })
+    Ok(Slept { task_ms: ms(between - before), std_ms: ms(after - between), wall_ms: ms(wall.elapsed()?) })
 }
 
 windlass::plugin! {

@@ -39,11 +39,7 @@ fn basic_state(Start { wait }: Start) -> Result<Outcome<Counted>> {
     info!("Turn {}", counted.turn; in_state = turns);
     let stop = counted.opened_by.as_deref() == Some("stop");
     let outcome = Outcome::new(counted);
-    Ok(if stop {
-        outcome.text("Stopped.")
-    } else {
-        outcome.question("What next?")
-    })
+    Ok(if stop { outcome.text("Stopped.") } else { outcome.question("What next?") })
 }
 
 windlass::plugin! {

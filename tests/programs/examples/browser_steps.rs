@@ -25,20 +25,13 @@ struct Stepped {
 }
 
 fn code_of<T>(step: &str, result: Result<T>) -> String {
-    format!(
-        "{step} {}",
-        result.map_or_else(|error| error.code().to_owned(), |_| "worked".to_owned())
-    )
+    format!("{step} {}", result.map_or_else(|error| error.code().to_owned(), |_| "worked".to_owned()))
 }
 
 /// Takes every step once.
 #[windlass::tool(permissions("browser *"))]
 fn browser_steps(Steps { shop }: Steps) -> Result<Stepped> {
-    let page = browser::open()
-        .viewport(800, 600)
-        .locale("de-DE")
-        .time_zone("Europe/Berlin")
-        .page()?;
+    let page = browser::open().viewport(800, 600).locale("de-DE").time_zone("Europe/Berlin").page()?;
     let navigation = page.goto(&shop)?;
     page.fill("#q", "mug")?;
     page.press("Enter")?;
@@ -50,21 +43,15 @@ fn browser_steps(Steps { shop }: Steps) -> Result<Stepped> {
     page.wait_for("#q", Until::Detached)?;
     page.wait_for("input[name=token]", Until::Attached)?;
     let screenshot = page.screenshot("item.png")?;
-    let full = page
-        .with(Settings::new().full().format("jpeg").quality(60))
-        .screenshot("full.jpg")?;
-    page.with(Settings::new().locator("#price"))
-        .screenshot("price.png")?;
+    let full = page.with(Settings::new().full().format("jpeg").quality(60)).screenshot("full.jpg")?;
+    page.with(Settings::new().locator("#price")).screenshot("price.png")?;
 
     let hurried = || page.with(Settings::new().timeout(Duration::from_millis(300)));
     let errors = vec![
         code_of("click-missing", hurried().click("#no-such-element")),
         code_of("click-ambiguous", hurried().click("input")),
         code_of("wait-timeout", hurried().wait_for("#never", Until::Visible)),
-        code_of(
-            "bad-setting",
-            page.with(Settings::new().set("colour", "red")).click("h1"),
-        ),
+        code_of("bad-setting", page.with(Settings::new().set("colour", "red")).click("h1")),
         code_of("bad-locator", page.click("role=")),
         code_of("bad-key", page.press("NoSuchKey")),
         code_of("bad-scheme", page.goto("file:///etc/passwd")),

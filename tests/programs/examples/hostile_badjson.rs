@@ -28,11 +28,7 @@ impl Guest for Plugin {
         } else {
             String::new()
         };
-        Ok(Outcome {
-            content: Vec::new(),
-            structured: Some(structured),
-            question: None,
-        })
+        Ok(Outcome { content: Vec::new(), structured: Some(structured), question: None })
     }
 }
 

@@ -42,11 +42,7 @@ fn polite_cancel(input: Wait) -> Result<String> {
             info!("Tidying up"; cancelled = is_cancelled());
             artifacts::save("tidy.txt", "text/plain", "all is tidy")?;
             state::set("tidy", &true)?;
-            if input.complete {
-                Ok("tidied up".into())
-            } else {
-                Err(error)
-            }
+            if input.complete { Ok("tidied up".into()) } else { Err(error) }
         }
         other => other.map(|()| "nobody cancelled".into()),
     }

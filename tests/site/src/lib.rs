@@ -77,13 +77,7 @@ impl Site {
             // Accepting goes on after errors of single connections; there is nobody to tell anything else.
             let _ = server.await;
         });
-        Ok(Self {
-            address,
-            shop,
-            connections,
-            close: Some(close),
-            server,
-        })
+        Ok(Self { address, shop, connections, close: Some(close), server })
     }
 
     /// `http://127.0.0.1:49152`: scheme, host and port, no slash at the end.

@@ -15,22 +15,12 @@ pub(crate) struct Entered {
 
 impl Entered {
     pub(crate) fn new(name: &str, email: &str) -> Self {
-        let well_formed = email
-            .split_once('@')
-            .is_some_and(|(user, host)| !user.is_empty() && host.contains('.'));
+        let well_formed = email.split_once('@').is_some_and(|(user, host)| !user.is_empty() && host.contains('.'));
         Self {
             name: name.to_owned(),
             email: email.to_owned(),
-            name_error: if name.is_empty() {
-                "Please enter your name."
-            } else {
-                ""
-            },
-            email_error: if well_formed {
-                ""
-            } else {
-                "Please enter an email address like ada@example.com."
-            },
+            name_error: if name.is_empty() { "Please enter your name." } else { "" },
+            email_error: if well_formed { "" } else { "Please enter an email address like ada@example.com." },
         }
     }
 
@@ -57,9 +47,7 @@ fn escape(text: &str) -> String {
 
 fn page(title: &str, script: Option<&str>, main: &str) -> Html<String> {
     let title = escape(title);
-    let script = script.map_or_else(String::new, |name| {
-        format!("<script src=\"/{name}\" defer></script>\n")
-    });
+    let script = script.map_or_else(String::new, |name| format!("<script src=\"/{name}\" defer></script>\n"));
     Html(format!(
         r#"<!doctype html>
 <html lang="en">
@@ -93,11 +81,7 @@ fn search_form(query: &str) -> String {
 }
 
 pub(crate) fn home() -> Html<String> {
-    page(
-        "Welcome",
-        None,
-        &format!("<h1>What are you looking for?</h1>\n{}", search_form("")),
-    )
+    page("Welcome", None, &format!("<h1>What are you looking for?</h1>\n{}", search_form("")))
 }
 
 pub(crate) fn results(query: &str, items: &[Item]) -> Html<String> {
@@ -180,9 +164,7 @@ pub(crate) fn receipt(number: u64, order: &Order) -> Html<String> {
 }
 
 pub(crate) fn orders(email: &str, orders: &[(u64, Order)]) -> Html<String> {
-    let newest = orders
-        .first()
-        .map_or_else(|| "none".to_owned(), |(number, _)| number.to_string());
+    let newest = orders.first().map_or_else(|| "none".to_owned(), |(number, _)| number.to_string());
     let list: String = orders
         .iter()
         .map(|(number, order)| {
@@ -206,15 +188,7 @@ pub(crate) fn orders(email: &str, orders: &[(u64, Order)]) -> Html<String> {
 }
 
 pub(crate) fn message(title: &str, text: &str) -> Html<String> {
-    page(
-        title,
-        None,
-        &format!(
-            "<h1>{}</h1>\n<p id=\"message\">{}</p>",
-            escape(title),
-            escape(text)
-        ),
-    )
+    page(title, None, &format!("<h1>{}</h1>\n<p id=\"message\">{}</p>", escape(title), escape(text)))
 }
 
 pub(crate) fn dialog() -> Html<String> {

@@ -33,36 +33,17 @@ pub(crate) fn router(shop: Arc<Shop>) -> Router {
         .route("/api/price/{token}", get(price))
         .route("/api/orders", get(orders))
         .route("/favicon.ico", get(async || StatusCode::NO_CONTENT))
-        .route(
-            "/shop.css",
-            get(async || asset("text/css", include_str!("assets/shop.css"))),
-        )
-        .route(
-            "/item.js",
-            get(async || script(include_str!("assets/item.js"))),
-        )
-        .route(
-            "/dialog.js",
-            get(async || script(include_str!("assets/dialog.js"))),
-        )
-        .route(
-            "/fence.js",
-            get(async || script(include_str!("assets/fence.js"))),
-        )
-        .route(
-            "/fence-worker.js",
-            get(async || script(include_str!("assets/fence-worker.js"))),
-        )
+        .route("/shop.css", get(async || asset("text/css", include_str!("assets/shop.css"))))
+        .route("/item.js", get(async || script(include_str!("assets/item.js"))))
+        .route("/dialog.js", get(async || script(include_str!("assets/dialog.js"))))
+        .route("/fence.js", get(async || script(include_str!("assets/fence.js"))))
+        .route("/fence-worker.js", get(async || script(include_str!("assets/fence-worker.js"))))
         .fallback(async || not_found())
         .with_state(shop)
 }
 
 fn asset(mime_type: &'static str, text: &'static str) -> Response {
-    (
-        [(header::CONTENT_TYPE, HeaderValue::from_static(mime_type))],
-        text,
-    )
-        .into_response()
+    ([(header::CONTENT_TYPE, HeaderValue::from_static(mime_type))], text).into_response()
 }
 
 fn script(text: &'static str) -> Response {
@@ -70,11 +51,7 @@ fn script(text: &'static str) -> Response {
 }
 
 fn not_found() -> Response {
-    (
-        StatusCode::NOT_FOUND,
-        pages::message("Not here", "The shop has no such page."),
-    )
-        .into_response()
+    (StatusCode::NOT_FOUND, pages::message("Not here", "The shop has no such page.")).into_response()
 }
 
 #[derive(Deserialize)]
@@ -117,11 +94,7 @@ struct OrderForm {
     pressed: String,
 }
 
-async fn order(
-    State(shop): Shared,
-    Path(slug): Path<String>,
-    Form(form): Form<OrderForm>,
-) -> Response {
+async fn order(State(shop): Shared, Path(slug): Path<String>, Form(form): Form<OrderForm>) -> Response {
     let Some(item) = shop.item(&slug) else {
         return not_found();
     };
@@ -131,19 +104,9 @@ async fn order(
         let page = pages::item(&item, shop.hand_out(&item), &entered);
         return (StatusCode::UNPROCESSABLE_ENTITY, page).into_response();
     }
-    match shop.order(
-        &slug,
-        form.token.parse().ok(),
-        trusted,
-        entered.name,
-        entered.email,
-    ) {
+    match shop.order(&slug, form.token.parse().ok(), trusted, entered.name, entered.email) {
         Ok(number) => Redirect::to(&format!("/done/{number}")).into_response(),
-        Err(refusal) => (
-            StatusCode::FORBIDDEN,
-            pages::message("Order refused", &refusal.to_string()),
-        )
-            .into_response(),
+        Err(refusal) => (StatusCode::FORBIDDEN, pages::message("Order refused", &refusal.to_string())).into_response(),
     }
 }
 

@@ -87,50 +87,14 @@ pub(crate) struct Shop(Mutex<Inner>);
 
 impl Default for Shop {
     fn default() -> Self {
-        let item = |slug, name, about, picture, cents| Item {
-            slug,
-            name,
-            about,
-            picture,
-            price: Price(cents),
-        };
+        let item = |slug, name, about, picture, cents| Item { slug, name, about, picture, price: Price(cents) };
         Self(Mutex::new(Inner {
             items: vec![
-                item(
-                    "mug",
-                    "Enamel mug",
-                    "Holds 350 ml and survives a fall.",
-                    "☕",
-                    1990,
-                ),
-                item(
-                    "lamp",
-                    "Desk lamp",
-                    "Warm light, one switch, no app.",
-                    "💡",
-                    4900,
-                ),
-                item(
-                    "rope",
-                    "Hemp rope",
-                    "Ten metres, 12 mm, three strands.",
-                    "🪢",
-                    1450,
-                ),
-                item(
-                    "notebook",
-                    "Notebook",
-                    "Ninety-six pages that lie flat.",
-                    "📓",
-                    890,
-                ),
-                item(
-                    "kettle",
-                    "Tea kettle",
-                    "Whistles when it is done.",
-                    "🫖",
-                    3650,
-                ),
+                item("mug", "Enamel mug", "Holds 350 ml and survives a fall.", "☕", 1990),
+                item("lamp", "Desk lamp", "Warm light, one switch, no app.", "💡", 4900),
+                item("rope", "Hemp rope", "Ten metres, 12 mm, three strands.", "🪢", 1450),
+                item("notebook", "Notebook", "Ninety-six pages that lie flat.", "📓", 890),
+                item("kettle", "Tea kettle", "Whistles when it is done.", "🫖", 3650),
             ],
             pages: HashMap::new(),
             next_page: 1,
@@ -148,10 +112,7 @@ impl Shop {
 
     pub(crate) fn counts(&self) -> Counts {
         let inner = self.lock();
-        Counts {
-            orders: inner.orders.len() as u64,
-            rejected: inner.rejected,
-        }
+        Counts { orders: inner.orders.len() as u64, rejected: inner.rejected }
     }
 
     pub(crate) fn set_price(&self, slug: &str, cents: u32) -> bool {
@@ -167,20 +128,11 @@ impl Shop {
             let text = format!("{} {} {}", item.slug, item.name, item.about).to_lowercase();
             words.iter().all(|word| text.contains(word))
         };
-        self.lock()
-            .items
-            .iter()
-            .filter(|item| matches(item))
-            .cloned()
-            .collect()
+        self.lock().items.iter().filter(|item| matches(item)).cloned().collect()
     }
 
     pub(crate) fn item(&self, slug: &str) -> Option<Item> {
-        self.lock()
-            .items
-            .iter()
-            .find(|item| item.slug == slug)
-            .cloned()
+        self.lock().items.iter().find(|item| item.slug == slug).cloned()
     }
 
     /// Notes that a page of `item` is handed out; the number is its token.
@@ -188,13 +140,7 @@ impl Shop {
         let mut inner = self.lock();
         let token = inner.next_page;
         inner.next_page += 1;
-        inner.pages.insert(
-            token,
-            Page {
-                slug: item.slug,
-                shown: None,
-            },
-        );
+        inner.pages.insert(token, Page { slug: item.slug, shown: None });
         inner.pages.retain(|&page, _| page + PAGES as u64 > token);
         token
     }
@@ -204,11 +150,7 @@ impl Shop {
         let mut inner = self.lock();
         let inner = &mut *inner;
         let page = inner.pages.get_mut(&token)?;
-        let price = inner
-            .items
-            .iter()
-            .find(|item| item.slug == page.slug)?
-            .price;
+        let price = inner.items.iter().find(|item| item.slug == page.slug)?.price;
         page.shown = Some(price);
         Some(price)
     }
@@ -226,12 +168,7 @@ impl Shop {
         let checked = inner.check(slug, token, trusted);
         match checked {
             Ok((item, price)) => {
-                inner.orders.push(Order {
-                    item,
-                    price,
-                    name,
-                    email,
-                });
+                inner.orders.push(Order { item, price, name, email });
                 Ok(inner.orders.len() as u64)
             }
             Err(refusal) => {
@@ -258,25 +195,14 @@ impl Shop {
 
 impl Inner {
     /// A page is used up by the attempt, whatever comes of it.
-    fn check(
-        &mut self,
-        slug: &str,
-        token: Option<u64>,
-        trusted: bool,
-    ) -> Result<(&'static str, Price), Refusal> {
-        let page = token
-            .and_then(|token| self.pages.remove(&token))
-            .filter(|page| page.slug == slug);
+    fn check(&mut self, slug: &str, token: Option<u64>, trusted: bool) -> Result<(&'static str, Price), Refusal> {
+        let page = token.and_then(|token| self.pages.remove(&token)).filter(|page| page.slug == slug);
         if !trusted {
             return Err(Refusal::Untrusted);
         }
         let page = page.ok_or(Refusal::UnknownPage)?;
         let price = page.shown.ok_or(Refusal::PriceNotShown)?;
-        let item = self
-            .items
-            .iter()
-            .find(|item| item.slug == page.slug)
-            .ok_or(Refusal::UnknownPage)?;
+        let item = self.items.iter().find(|item| item.slug == page.slug).ok_or(Refusal::UnknownPage)?;
         Ok((item.name, price))
     }
 }

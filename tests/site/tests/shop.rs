@@ -14,20 +14,12 @@ struct Visitor {
 impl Visitor {
     async fn new() -> Self {
         let site = Site::start(([127, 0, 0, 1], 0).into()).await.unwrap();
-        let client = Client::builder()
-            .redirect(Policy::none())
-            .no_proxy()
-            .build()
-            .unwrap();
+        let client = Client::builder().redirect(Policy::none()).no_proxy().build().unwrap();
         Self { site, client }
     }
 
     async fn get(&self, path: &str) -> Response {
-        self.client
-            .get(self.site.url() + path)
-            .send()
-            .await
-            .unwrap()
+        self.client.get(self.site.url() + path).send().await.unwrap()
     }
 
     async fn text(&self, path: &str) -> String {
@@ -43,11 +35,7 @@ impl Visitor {
 
     async fn order(&self, path: &str, body: String) -> Response {
         let request = self.client.post(self.site.url() + path).body(body);
-        request
-            .header("content-type", "application/x-www-form-urlencoded")
-            .send()
-            .await
-            .unwrap()
+        request.header("content-type", "application/x-www-form-urlencoded").send().await.unwrap()
     }
 
     async fn counts(&self) -> Value {
@@ -63,47 +51,19 @@ async fn an_order_counts_once_and_only_after_its_price_was_shown() {
     let token = shop.token("/item/mug").await;
     let body = format!("{FORM}&pressed=trusted&token={token}");
 
-    assert_eq!(
-        shop.text(&format!("/api/price/{token}")).await,
-        r#"{"price":"19.90 EUR"}"#
-    );
+    assert_eq!(shop.text(&format!("/api/price/{token}")).await, r#"{"price":"19.90 EUR"}"#);
     let taken = shop.order("/order/mug", body.clone()).await;
-    assert_eq!(
-        (
-            taken.status(),
-            taken.headers()["location"].to_str().unwrap()
-        ),
-        (303.try_into().unwrap(), "/done/1")
-    );
+    assert_eq!((taken.status(), taken.headers()["location"].to_str().unwrap()), (303.try_into().unwrap(), "/done/1"));
     let receipt = shop.text("/done/1").await;
-    assert!(
-        receipt.contains("<dd id=\"order\">1</dd>") && receipt.contains("19.90 EUR"),
-        "{receipt}"
-    );
+    assert!(receipt.contains("<dd id=\"order\">1</dd>") && receipt.contains("19.90 EUR"), "{receipt}");
 
     let mine = shop.text("/orders?email=ada%40example.com").await;
-    assert!(
-        mine.contains("<output id=\"newest\">1</output>") && mine.contains("Enamel mug"),
-        "{mine}"
-    );
-    assert!(
-        shop.text("/orders?email=bob%40example.com")
-            .await
-            .contains("<output id=\"newest\">none<")
-    );
+    assert!(mine.contains("<output id=\"newest\">1</output>") && mine.contains("Enamel mug"), "{mine}");
+    assert!(shop.text("/orders?email=bob%40example.com").await.contains("<output id=\"newest\">none<"));
 
-    assert_eq!(
-        shop.order("/order/mug", body).await.status(),
-        403,
-        "a page is good for one order"
-    );
+    assert_eq!(shop.order("/order/mug", body).await.status(), 403, "a page is good for one order");
     let early = shop.token("/item/mug").await;
-    let early = shop
-        .order(
-            "/order/mug",
-            format!("{FORM}&pressed=trusted&token={early}"),
-        )
-        .await;
+    let early = shop.order("/order/mug", format!("{FORM}&pressed=trusted&token={early}")).await;
     assert_eq!(early.status(), 403, "the price was not asked for");
     assert_eq!(shop.counts().await, json!({ "orders": 1, "rejected": 2 }));
     assert_eq!((shop.site.orders(), shop.site.rejected()), (1, 2));
@@ -114,11 +74,7 @@ async fn what_no_hand_pressed_is_rejected() {
     let shop = Visitor::new().await;
     let token = shop.token("/item/lamp").await;
     shop.get(&format!("/api/price/{token}")).await;
-    for body in [
-        FORM.to_owned(),
-        format!("{FORM}&token={token}"),
-        format!("{FORM}&pressed=script&token={token}"),
-    ] {
+    for body in [FORM.to_owned(), format!("{FORM}&token={token}"), format!("{FORM}&pressed=script&token={token}")] {
         assert_eq!(shop.order("/order/lamp", body).await.status(), 403);
     }
     assert_eq!(shop.counts().await, json!({ "orders": 0, "rejected": 3 }));
@@ -133,29 +89,19 @@ async fn a_wrong_form_comes_back_with_what_was_typed() {
     let answer = shop.order("/order/mug", body).await;
     assert_eq!(answer.status(), 422);
     let page = answer.text().await.unwrap();
-    assert!(
-        page.contains("value=\"&lt;b&gt;\"") && page.contains("Please enter an email address"),
-        "{page}"
-    );
+    assert!(page.contains("value=\"&lt;b&gt;\"") && page.contains("Please enter an email address"), "{page}");
     assert_eq!(shop.counts().await, json!({ "orders": 0, "rejected": 0 }));
 }
 
 #[tokio::test]
 async fn search_finds_by_every_word_and_a_changed_price_is_shown() {
     let shop = Visitor::new().await;
-    assert!(
-        shop.text("/search?q=ENAMEL+mug")
-            .await
-            .contains("href=\"/item/mug\"")
-    );
+    assert!(shop.text("/search?q=ENAMEL+mug").await.contains("href=\"/item/mug\""));
     assert!(shop.text("/search?q=anvil").await.contains("Nothing found"));
     assert_eq!(shop.get("/item/anvil").await.status(), 404);
     assert!(shop.site.set_price("mug", 2105) && !shop.site.set_price("anvil", 1));
     let token = shop.token("/item/mug").await;
-    assert_eq!(
-        shop.text(&format!("/api/price/{token}")).await,
-        r#"{"price":"21.05 EUR"}"#
-    );
+    assert_eq!(shop.text(&format!("/api/price/{token}")).await, r#"{"price":"21.05 EUR"}"#);
 }
 
 #[tokio::test]
@@ -163,10 +109,7 @@ async fn a_redirect_goes_where_it_is_told() {
     let shop = Visitor::new().await;
     let answer = shop.get("/redirect?to=http%3A%2F%2Fexample.test%2Fx").await;
     assert_eq!(
-        (
-            answer.status().as_u16(),
-            answer.headers()["location"].to_str().unwrap()
-        ),
+        (answer.status().as_u16(), answer.headers()["location"].to_str().unwrap()),
         (302, "http://example.test/x")
     );
 }

@@ -68,16 +68,12 @@ impl Case {
 
 fn capitalized(word: &str) -> String {
     let mut chars = word.chars();
-    chars.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(chars).collect()
-    })
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 fn uncapitalized(word: &str) -> String {
     let mut chars = word.chars();
-    chars.next().map_or_else(String::new, |first| {
-        first.to_lowercase().chain(chars).collect()
-    })
+    chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }
 
 #[cfg(test)]
@@ -98,13 +94,7 @@ mod tests {
         ];
         for (case, field, variant) in all {
             let case = Case::read(case).expect("a case of serde");
-            assert_eq!(
-                (
-                    case.field("first_name").as_str(),
-                    case.variant("NextDay").as_str()
-                ),
-                (field, variant)
-            );
+            assert_eq!((case.field("first_name").as_str(), case.variant("NextDay").as_str()), (field, variant));
         }
         assert_eq!(Case::read("Train-Case"), None);
     }

@@ -11,9 +11,7 @@ use proc_macro::TokenStream;
 #[proc_macro_derive(Schema, attributes(schema, serde))]
 pub fn derive_schema(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
-    schema::derive(&input)
-        .unwrap_or_else(syn::Error::into_compile_error)
-        .into()
+    schema::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// Makes a tool of a function; documented in `windlass`, where its examples compile.
@@ -21,7 +19,5 @@ pub fn derive_schema(input: TokenStream) -> TokenStream {
 pub fn tool(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let arguments = syn::parse_macro_input!(arguments as tool::Arguments);
     let function = syn::parse_macro_input!(item as syn::ItemFn);
-    tool::expand(&arguments, &function)
-        .unwrap_or_else(syn::Error::into_compile_error)
-        .into()
+    tool::expand(&arguments, &function).unwrap_or_else(syn::Error::into_compile_error).into()
 }

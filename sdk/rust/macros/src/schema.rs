@@ -8,10 +8,7 @@ use crate::attributes::{Json, Keywords, Serde, doc};
 
 pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     if !input.generics.params.is_empty() {
-        return Err(Error::new_spanned(
-            &input.generics,
-            "a derived schema is a constant: it has no parameters",
-        ));
+        return Err(Error::new_spanned(&input.generics, "a derived schema is a constant: it has no parameters"));
     }
     let serde = Serde::read(&input.attrs)?;
     match &input.data {
@@ -28,11 +25,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
 fn object(input: &DeriveInput, serde: &Serde, fields: &FieldsNamed) -> Result<TokenStream> {
     let name = &input.ident;
     let description = doc(&input.attrs);
-    let fields = fields
-        .named
-        .iter()
-        .map(|field| Property::read(field, serde))
-        .collect::<Result<Vec<_>>>()?;
+    let fields = fields.named.iter().map(|field| Property::read(field, serde)).collect::<Result<Vec<_>>>()?;
     let fields: Vec<_> = fields.into_iter().flatten().collect();
 
     let properties = fields.iter().map(Property::pieces);
@@ -80,26 +73,18 @@ fn choice(input: &DeriveInput, serde: &Serde, data: &DataEnum) -> Result<TokenSt
     let mut names = Vec::new();
     for variant in &data.variants {
         if !matches!(variant.fields, Fields::Unit) {
-            return Err(Error::new_spanned(
-                variant,
-                "only enums without data have a schema: a list of strings",
-            ));
+            return Err(Error::new_spanned(variant, "only enums without data have a schema: a list of strings"));
         }
         let own = Serde::read(&variant.attrs)?;
         let ident = variant.ident.unraw().to_string();
         if !own.skip {
-            names.push(own.rename.unwrap_or_else(|| {
-                serde
-                    .rename_all
-                    .map_or(ident.clone(), |case| case.variant(&ident))
-            }));
+            names.push(
+                own.rename.unwrap_or_else(|| serde.rename_all.map_or(ident.clone(), |case| case.variant(&ident))),
+            );
         }
     }
     if names.is_empty() {
-        return Err(Error::new_spanned(
-            name,
-            "an enum without variants has no JSON",
-        ));
+        return Err(Error::new_spanned(name, "an enum without variants has no JSON"));
     }
     Ok(quote! {
         #[automatically_derived]
@@ -132,23 +117,11 @@ impl<'a> Property<'a> {
     fn read(field: &'a Field, container: &Serde) -> Result<Option<Self>> {
         let serde = Serde::read(&field.attrs)?;
         let keywords = Keywords::read(&field.attrs)?;
-        let ident = field
-            .ident
-            .as_ref()
-            .map(|ident| ident.unraw().to_string())
-            .unwrap_or_default();
-        let name = serde.rename.unwrap_or_else(|| {
-            container
-                .rename_all
-                .map_or(ident.clone(), |case| case.field(&ident))
-        });
+        let ident = field.ident.as_ref().map(|ident| ident.unraw().to_string()).unwrap_or_default();
+        let name =
+            serde.rename.unwrap_or_else(|| container.rename_all.map_or(ident.clone(), |case| case.field(&ident)));
         let optional = serde.default || container.default || keywords.get("default").is_some();
-        Ok((!serde.skip).then_some(Self {
-            field,
-            name,
-            optional,
-            keywords,
-        }))
+        Ok((!serde.skip).then_some(Self { field, name, optional, keywords }))
     }
 
     fn pieces(&self) -> TokenStream {
@@ -161,20 +134,13 @@ impl<'a> Property<'a> {
         } else {
             quote!(Piece::Text("description", #doc),)
         };
-        let minimum = self
-            .keywords
-            .get("minimum")
-            .is_none()
-            .then(|| quote!(Piece::Member("minimum", <#ty as Schema>::MINIMUM),));
-        let keywords = self
-            .keywords
-            .members
-            .iter()
-            .map(|(keyword, json)| match json {
-                // An empty string is a value too, so it can't go through `Piece::Text`.
-                Json::Text(text) => quote!(Piece::Key(#keyword), Piece::Str(#text),),
-                Json::Raw(raw) => quote!(Piece::Member(#keyword, #raw),),
-            });
+        let minimum =
+            self.keywords.get("minimum").is_none().then(|| quote!(Piece::Member("minimum", <#ty as Schema>::MINIMUM),));
+        let keywords = self.keywords.members.iter().map(|(keyword, json)| match json {
+            // An empty string is a value too, so it can't go through `Piece::Text`.
+            Json::Text(text) => quote!(Piece::Key(#keyword), Piece::Str(#text),),
+            Json::Raw(raw) => quote!(Piece::Member(#keyword, #raw),),
+        });
         quote! {
             Piece::Key(#name),
             Piece::Raw("{"),

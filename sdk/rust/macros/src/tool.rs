@@ -66,10 +66,7 @@ impl Arguments {
             other => {
                 let Some((_, hint)) = HINTS.iter().find(|(name, _)| *name == other) else {
                     let known = "name, title, permissions, read_only, destructive, idempotent or open_world";
-                    return Err(Error::new(
-                        key.span(),
-                        format!("unknown; a tool has {known}"),
-                    ));
+                    return Err(Error::new(key.span(), format!("unknown; a tool has {known}")));
                 };
                 let value = if input.peek(Token![=]) {
                     input.parse::<Token![=]>()?;
@@ -92,30 +89,18 @@ fn check_permission(permission: &LitStr) -> Result<()> {
     if PERMISSIONS.contains(&kind) && count == usize::from(kind != "workdir") {
         return Ok(());
     }
-    let known =
-        "`browser ORIGIN`, `http ORIGIN`, `secret NAME`, `reveal NAME`, `child TOOL`, `workdir`";
-    Err(Error::new(
-        permission.span(),
-        format!("a permission is one of {known}"),
-    ))
+    let known = "`browser ORIGIN`, `http ORIGIN`, `secret NAME`, `reveal NAME`, `child TOOL`, `workdir`";
+    Err(Error::new(permission.span(), format!("a permission is one of {known}")))
 }
 
 fn check_name(name: &str, span: Span) -> Result<()> {
     let first = name.starts_with(|char: char| char.is_ascii_lowercase());
-    let rest = name
-        .chars()
-        .all(|char| char.is_ascii_lowercase() || char.is_ascii_digit() || "_-".contains(char));
+    let rest = name.chars().all(|char| char.is_ascii_lowercase() || char.is_ascii_digit() || "_-".contains(char));
     if !first || !rest || name.len() > 64 {
-        return Err(Error::new(
-            span,
-            "the name of a tool is `[a-z][a-z0-9_-]{0,63}`",
-        ));
+        return Err(Error::new(span, "the name of a tool is `[a-z][a-z0-9_-]{0,63}`"));
     }
     if name.starts_with("task_") {
-        return Err(Error::new(
-            span,
-            "names that start with `task_` are the host's",
-        ));
+        return Err(Error::new(span, "names that start with `task_` are the host's"));
     }
     Ok(())
 }
@@ -124,41 +109,27 @@ fn check_name(name: &str, span: Span) -> Result<()> {
 fn title(name: &str) -> String {
     let words = name.replace(['_', '-'], " ");
     let mut chars = words.chars();
-    chars.next().map_or_else(String::new, |first| {
-        first.to_ascii_uppercase().to_string() + chars.as_str()
-    })
+    chars.next().map_or_else(String::new, |first| first.to_ascii_uppercase().to_string() + chars.as_str())
 }
 
 pub(crate) fn expand(arguments: &Arguments, function: &ItemFn) -> Result<TokenStream> {
     let signature = &function.sig;
     let (ident, vis) = (&signature.ident, &function.vis);
     if let Some(token) = &signature.asyncness {
-        return Err(Error::new(
-            token.span(),
-            "a tool is not async: its calls wait by themselves",
-        ));
+        return Err(Error::new(token.span(), "a tool is not async: its calls wait by themselves"));
     }
     if !signature.generics.params.is_empty() {
-        return Err(Error::new_spanned(
-            &signature.generics,
-            "a tool has no parameters of type",
-        ));
+        return Err(Error::new_spanned(&signature.generics, "a tool has no parameters of type"));
     }
     let ReturnType::Type(_, returned) = &signature.output else {
-        return Err(Error::new_spanned(
-            signature,
-            "a tool returns a `Result`, for instance `windlass::Result<()>`",
-        ));
+        return Err(Error::new_spanned(signature, "a tool returns a `Result`, for instance `windlass::Result<()>`"));
     };
     let (name, span) = match &arguments.name {
         Some(name) => (name.value(), name.span()),
         None => (ident.unraw().to_string(), ident.span()),
     };
     check_name(&name, span)?;
-    let title = arguments
-        .title
-        .as_ref()
-        .map_or_else(|| title(&name), LitStr::value);
+    let title = arguments.title.as_ref().map_or_else(|| title(&name), LitStr::value);
     let description = doc(&function.attrs);
     if description.is_empty() {
         return Err(Error::new_spanned(
@@ -169,12 +140,9 @@ pub(crate) fn expand(arguments: &Arguments, function: &ItemFn) -> Result<TokenSt
 
     let inputs: Vec<_> = signature.inputs.iter().collect();
     let (schema, call) = match inputs.as_slice() {
-        [] => (
-            quote!(Piece::Raw(
-                r#"{"type":"object","properties":{},"additionalProperties":false}"#
-            )),
-            quote!(#ident()),
-        ),
+        [] => {
+            (quote!(Piece::Raw(r#"{"type":"object","properties":{},"additionalProperties":false}"#)), quote!(#ident()))
+        }
         [FnArg::Typed(input)] => {
             let ty = &input.ty;
             (
@@ -183,10 +151,7 @@ pub(crate) fn expand(arguments: &Arguments, function: &ItemFn) -> Result<TokenSt
             )
         }
         _ => {
-            return Err(Error::new_spanned(
-                &signature.inputs,
-                "a tool takes nothing, or one struct",
-            ));
+            return Err(Error::new_spanned(&signature.inputs, "a tool takes nothing, or one struct"));
         }
     };
     let hints = arguments.hints.iter().map(|(hint, value)| {

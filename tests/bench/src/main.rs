@@ -1,0 +1,83 @@
+//! Measures a host, and puts it under strain: `bench` prints numbers, `soak` compares what must be equal.
+//!
+//! The host is another process wherever a number is about the whole of it; what measures shares nothing with it but the
+//! machine.
+
+mod bench;
+mod client;
+mod host;
+mod report;
+mod soak;
+mod sse;
+
+use anyhow::{Context, Result, bail};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Where all that is run lies; see `cargo xtask bench`.
+#[derive(Clone, Debug)]
+pub(crate) struct Places {
+    /// Folder of `windlass` and `windlass-site`.
+    pub(crate) programs: PathBuf,
+    /// Folder of the components of tests/programs.
+    pub(crate) guests: PathBuf,
+    /// Folder of the components of examples.
+    pub(crate) examples: PathBuf,
+}
+
+const USAGE: &str = "run it by `cargo xtask bench [NAME …] [--json] [--quick]` or `cargo xtask soak [--minutes N]`";
+
+fn main() -> ExitCode {
+    let done = read(std::env::args().skip(1)).and_then(|(places, command)| {
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        runtime.block_on(async {
+            match command {
+                Command::Bench(options) => bench::run(&places, &options).await,
+                Command::Soak { minutes } => soak::run(&places, minutes).await,
+            }
+        })
+    });
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("windlass-bench: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+enum Command {
+    Bench(bench::Options),
+    Soak { minutes: u64 },
+}
+
+fn read(mut arguments: impl Iterator<Item = String>) -> Result<(Places, Command)> {
+    let (mut programs, mut guests, mut examples) = (None, None, None);
+    let mut soak = None;
+    let mut options = bench::Options::default();
+    let mut minutes = 5;
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().with_context(|| format!("{argument} wants a value; {USAGE}"));
+        match argument.as_str() {
+            "--programs" => programs = Some(value()?.into()),
+            "--guests" => guests = Some(value()?.into()),
+            "--examples" => examples = Some(value()?.into()),
+            "--minutes" => minutes = value()?.parse().context("--minutes wants a whole number")?,
+            "--json" => options.json = true,
+            "--quick" => options.quick = true,
+            "bench" if soak.is_none() => soak = Some(false),
+            "soak" if soak.is_none() => soak = Some(true),
+            name if soak == Some(false) && !name.starts_with('-') => options.names.push(name.to_owned()),
+            unknown => bail!("`{unknown}` is not known; {USAGE}"),
+        }
+    }
+    let places = Places {
+        programs: programs.context(USAGE)?,
+        guests: guests.context(USAGE)?,
+        examples: examples.context(USAGE)?,
+    };
+    match soak.context(USAGE)? {
+        true => Ok((places, Command::Soak { minutes })),
+        false => Ok((places, Command::Bench(options))),
+    }
+}
