@@ -1,1 +1,5 @@
-fn main() {}
+//! The `windlass` program.
+
+fn main() -> std::process::ExitCode {
+    windlass_server::cli::main()
+}

@@ -1,0 +1,60 @@
+//! `windlass serve`.
+
+use super::flags::SettingFlags;
+use super::{Context, Fail};
+use std::io::IsTerminal;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    pub(super) settings: SettingFlags,
+    /// Started for another command: leaves the terminal's session, and takes a free port where the default is in use.
+    #[arg(long, hide = true)]
+    pub(super) detached: bool,
+}
+
+pub(super) async fn run(context: &Context, detached: bool) -> Result<u8, Fail> {
+    let mut settings = context.settings.clone();
+    if detached {
+        // Fails where it leads a session already, which is as good.
+        let _ = rustix::process::setsid();
+        settings.any_port = *context.raw.source("listen") == crate::settings::Source::Default;
+    }
+    log_to_stderr(&settings.log);
+    if rustix::process::geteuid().is_root() && !settings.allow_no_sandbox {
+        eprintln!(
+            "windlass: running as root without --allow-no-sandbox: the host starts, pages of a browser will be refused"
+        );
+    }
+    let shutdown = CancellationToken::new();
+    let fail = |error: std::io::Error| Fail::host(format!("signals can't be received: {error}"));
+    let mut terminate = signal(SignalKind::terminate()).map_err(fail)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(fail)?;
+    let running = crate::serve(&settings, shutdown.clone()).await.map_err(|error| Fail::host(format!("{error:#}")))?;
+    if context.json {
+        super::render::print_json(
+            &serde_json::json!({"url": running.url, "pid": std::process::id(), "data": settings.data}),
+        );
+    } else if !detached {
+        println!("Windlass is at {}/", running.url);
+    }
+    let ended = running.ended();
+    let mut ended = std::pin::pin!(ended);
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+        () = &mut ended => return Err(Fail::host("the host ended by itself; its log says why")),
+    }
+    shutdown.cancel();
+    ended.await;
+    Ok(0)
+}
+
+fn log_to_stderr(filter: &str) {
+    let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let filter = tracing_subscriber::EnvFilter::new(filter);
+    // A second one in the same process (tests) keeps the first.
+    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colour).with_writer(std::io::stderr).try_init();
+}

@@ -1,0 +1,411 @@
+//! Settings: one table of them, and where each value came from.
+//!
+//! Flag before environment before `windlass.toml` before default. A raw value is text; what it means is read once, in
+//! `Settings`. Flags, `windlass config` and docs/cli.md follow the table.
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use windlass_core::Limits;
+
+/// One setting.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// Its name: key in the file, `--name` as a flag, `WINDLASS_NAME` in the environment.
+    pub name: &'static str,
+    /// What its value looks like.
+    pub value: &'static str,
+    /// Its value where nothing is said; none: found out at the start.
+    pub default: Option<&'static str>,
+    /// True or false, and as a flag without a value.
+    pub switch: bool,
+    /// One line.
+    pub about: &'static str,
+}
+
+const fn setting(
+    name: &'static str,
+    value: &'static str,
+    default: Option<&'static str>,
+    about: &'static str,
+) -> Setting {
+    Setting { name, value, default, switch: false, about }
+}
+
+/// All of them.
+pub const SETTINGS: &[Setting] = &[
+    setting(
+        "data",
+        "DIR",
+        None,
+        "Folder of the host: database, files, plugins [default: windlass in the XDG data folder]",
+    ),
+    setting(
+        "listen",
+        "ADDR",
+        Some("127.0.0.1:7420"),
+        "Loopback address and port of the HTTP API; port 0 takes a free one",
+    ),
+    Setting {
+        switch: true,
+        ..setting(
+            "allow-no-sandbox",
+            "BOOL",
+            Some("false"),
+            "Start Chromium without its sandbox; needed as root, sensible in a container only",
+        )
+    },
+    setting("browser", "FILE", None, "Chromium to use [default: chromium-headless-shell, else chromium]"),
+    setting("slots", "N", None, "Turns that run at once [default: 4 a processor core]"),
+    setting(
+        "log",
+        "FILTER",
+        Some("info"),
+        "What the host logs on standard error: error, warn, info, debug, trace, or a filter by module",
+    ),
+    setting("memory-mib", "N", Some("256"), "Memory of one turn, in MiB"),
+    setting("cpu-ms", "N", Some("30000"), "CPU time of one turn without a host call, in ms"),
+    setting("turn-ms", "N", Some("1800000"), "Time of one turn without its waits, in ms"),
+    setting("records", "N", Some("100000"), "Records of one turn"),
+    setting("entries", "N", Some("20000"), "Journal entries of one turn"),
+    setting("answers-mib", "N", Some("64"), "Answers in the journal of one turn, in MiB"),
+];
+
+impl Setting {
+    /// Its name in the environment.
+    #[must_use]
+    pub fn variable(&self) -> String {
+        format!("WINDLASS_{}", self.name.to_uppercase().replace('-', "_"))
+    }
+}
+
+/// Where a value came from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "from", content = "where", rename_all = "lowercase")]
+pub enum Source {
+    /// The command line.
+    Flag(String),
+    /// The environment.
+    Environment(String),
+    /// `windlass.toml`.
+    File(PathBuf),
+    /// Nothing was said.
+    Default,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag(flag) => write!(f, "flag {flag}"),
+            Self::Environment(variable) => write!(f, "environment {variable}"),
+            Self::File(path) => write!(f, "file {}", path.display()),
+            Self::Default => f.write_str("default"),
+        }
+    }
+}
+
+/// A setting that can't be used. The text names where it came from and what would be taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct SettingsError(String);
+
+/// The text of each setting and its source.
+#[derive(Clone, Debug)]
+pub struct Raw {
+    values: BTreeMap<&'static str, (String, Source)>,
+    /// The file that was read, where one is there.
+    pub file: Option<PathBuf>,
+}
+
+impl Raw {
+    /// Puts flags, environment, file and defaults together. `flags` are by name; `config` is the file that was asked
+    /// for, which then must be there.
+    ///
+    /// # Errors
+    /// A file that can't be read, is no TOML, or has a key that is not known.
+    pub fn gather(
+        flags: &BTreeMap<String, String>,
+        config: Option<&Path>,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, SettingsError> {
+        let environment = |name: &str| environment(name).filter(|value| !value.is_empty());
+        let asked = config.map(Path::to_owned).or_else(|| environment("WINDLASS_CONFIG").map(PathBuf::from));
+        let path = asked.clone().or_else(|| Some(config_folder(&environment)?.join("windlass.toml")));
+        let text = match &path {
+            Some(path) => match std::fs::read_to_string(path) {
+                Ok(text) => Some(text),
+                Err(error) if asked.is_none() && error.kind() == std::io::ErrorKind::NotFound => None,
+                Err(error) => return Err(SettingsError(format!("{} can't be read: {error}", path.display()))),
+            },
+            None => None,
+        };
+        let file = path.filter(|_| text.is_some());
+        let from_file = match (&file, &text) {
+            (Some(path), Some(text)) => read_file(path, text)?,
+            _ => BTreeMap::new(),
+        };
+        let mut values = BTreeMap::new();
+        for setting in SETTINGS {
+            let name = setting.name;
+            let (variable, flag) = (setting.variable(), format!("--{name}"));
+            let found = if let Some(value) = flags.get(name) {
+                Some((value.clone(), Source::Flag(flag)))
+            } else if let Some(value) = environment(&variable) {
+                Some((value, Source::Environment(variable)))
+            } else if let (Some(value), Some(path)) = (from_file.get(name), &file) {
+                Some((value.clone(), Source::File(path.clone())))
+            } else {
+                let default = setting.default.map(str::to_owned).or_else(|| found_out(name, &environment));
+                default.map(|value| (value, Source::Default))
+            };
+            if let Some(found) = found {
+                values.insert(name, found);
+            }
+        }
+        Ok(Self { values, file })
+    }
+
+    /// The text of a setting.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.values.get(name).map(|(value, _)| value.as_str())
+    }
+
+    /// Where it came from.
+    #[must_use]
+    pub fn source(&self, name: &str) -> &Source {
+        self.values.get(name).map_or(&Source::Default, |(_, source)| source)
+    }
+
+    fn wrong(&self, name: &str, wanted: &str) -> SettingsError {
+        let value = self.get(name).unwrap_or_default();
+        SettingsError(format!("{name} = `{value}` ({}): it must be {wanted}", self.source(name)))
+    }
+
+    fn number(&self, name: &str, range: std::ops::RangeInclusive<u64>) -> Result<u64, SettingsError> {
+        let number = self.get(name).and_then(|text| text.parse().ok()).filter(|n| range.contains(n));
+        number.ok_or_else(|| self.wrong(name, &format!("a whole number from {} to {}", range.start(), range.end())))
+    }
+}
+
+/// Defaults that depend on the machine.
+fn found_out(name: &str, environment: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+    match name {
+        "data" => {
+            let data = absolute(environment("XDG_DATA_HOME"))
+                .or_else(|| Some(absolute(environment("HOME"))?.join(".local/share")))?;
+            Some(data.join("windlass").to_string_lossy().into_owned())
+        }
+        "slots" => {
+            let cores = std::thread::available_parallelism().map_or(1, usize::from);
+            Some((cores * 4).to_string())
+        }
+        _ => None,
+    }
+}
+
+fn config_folder(environment: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let config =
+        absolute(environment("XDG_CONFIG_HOME")).or_else(|| Some(absolute(environment("HOME"))?.join(".config")))?;
+    Some(config.join("windlass"))
+}
+
+/// The XDG rules ignore a relative path.
+fn absolute(path: Option<String>) -> Option<PathBuf> {
+    path.map(PathBuf::from).filter(|path| path.is_absolute())
+}
+
+fn read_file(path: &Path, text: &str) -> Result<BTreeMap<String, String>, SettingsError> {
+    let at = path.display();
+    let table: toml::Table = text.parse().map_err(|error| SettingsError(format!("{at} is not TOML: {error}")))?;
+    let mut values = BTreeMap::new();
+    for (key, value) in table {
+        if !SETTINGS.iter().any(|setting| setting.name == key) {
+            let known: Vec<_> = SETTINGS.iter().map(|setting| setting.name).collect();
+            return Err(SettingsError(format!(
+                "{at} has the key `{key}`, which is not known; known are {}",
+                known.join(", ")
+            )));
+        }
+        let value = match value {
+            toml::Value::String(text) => text,
+            toml::Value::Integer(number) => number.to_string(),
+            toml::Value::Boolean(truth) => truth.to_string(),
+            other => {
+                let kind = other.type_str();
+                return Err(SettingsError(format!(
+                    "{at}: `{key}` is a {kind}; it must be a string, a number, true or false"
+                )));
+            }
+        };
+        values.insert(key, value);
+    }
+    Ok(values)
+}
+
+/// The settings, read.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Folder of the host, absolute.
+    pub data: PathBuf,
+    /// Loopback address and port.
+    pub listen: SocketAddr,
+    /// Take a free port where the default one is in use: for a host that was started for somebody.
+    pub any_port: bool,
+    /// Chromium without its sandbox.
+    pub allow_no_sandbox: bool,
+    /// Chromium to use.
+    pub browser: Option<PathBuf>,
+    /// Turns that run at once.
+    pub slots: usize,
+    /// What the host logs.
+    pub log: String,
+    /// What one turn may use.
+    pub limits: Limits,
+}
+
+impl Settings {
+    /// Reads what was gathered.
+    ///
+    /// # Errors
+    /// The first value that can't be used.
+    pub fn read(raw: &Raw) -> Result<Self, SettingsError> {
+        let data = raw.get("data").filter(|data| !data.is_empty());
+        let data = data.ok_or_else(|| SettingsError("there is no HOME, so say --data DIR".into()))?;
+        let data = std::path::absolute(data).map_err(|_| raw.wrong("data", "a folder"))?;
+        Ok(Self {
+            data,
+            listen: listen(raw)?,
+            any_port: false,
+            allow_no_sandbox: match raw.get("allow-no-sandbox") {
+                Some("true" | "1" | "yes") => true,
+                Some("false" | "0" | "no") | None => false,
+                Some(_) => return Err(raw.wrong("allow-no-sandbox", "true or false")),
+            },
+            browser: raw.get("browser").map(PathBuf::from),
+            slots: usize::try_from(raw.number("slots", 1..=10_000)?).unwrap_or(1),
+            log: match raw.get("log").unwrap_or("info") {
+                log if log.parse::<tracing_subscriber::EnvFilter>().is_ok() => log.to_owned(),
+                _ => {
+                    return Err(raw.wrong(
+                        "log",
+                        "error, warn, info, debug, trace, or a filter such as `windlass_runtime=debug`",
+                    ));
+                }
+            },
+            limits: Limits {
+                memory_bytes: raw.number("memory-mib", 1..=4096)? << 20,
+                cpu_millis: raw.number("cpu-ms", 1..=86_400_000)?,
+                turn_millis: raw.number("turn-ms", 1..=31_536_000_000)?,
+                records: raw.number("records", 1..=100_000_000)?,
+                entries: raw.number("entries", 1..=10_000_000)?,
+                answer_bytes: raw.number("answers-mib", 1..=65_536)? << 20,
+            },
+        })
+    }
+}
+
+fn listen(raw: &Raw) -> Result<SocketAddr, SettingsError> {
+    let text = raw.get("listen").unwrap_or_default();
+    let text = text.strip_prefix("localhost:").map_or(text.to_owned(), |port| format!("127.0.0.1:{port}"));
+    let wrong = || raw.wrong("listen", "an address and a port, such as 127.0.0.1:7420 or [::1]:0");
+    let address: SocketAddr = text.parse().map_err(|_| wrong())?;
+    if address.ip().is_loopback() {
+        return Ok(address);
+    }
+    Err(SettingsError(format!(
+        "listen = {address} ({}): this host has no logins for people elsewhere yet, so it listens on loopback addresses only; \
+         use 127.0.0.1 and reach it through an SSH tunnel",
+        raw.source("listen")
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gather(flags: &[(&str, &str)], vars: &[(&str, &str)], file: Option<&str>) -> Result<(Raw, Settings), String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("windlass.toml");
+        if let Some(text) = file {
+            std::fs::write(&path, text).unwrap();
+        }
+        let flags = flags.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+        let vars: BTreeMap<_, _> = vars.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+        let environment = move |name: &str| match name {
+            "HOME" => Some("/home/somebody".to_owned()),
+            name => vars.get(name).cloned(),
+        };
+        let raw = Raw::gather(&flags, file.map(|_| path.as_path()), &environment).map_err(|e| e.to_string())?;
+        let settings = Settings::read(&raw).map_err(|e| e.to_string())?;
+        Ok((raw, settings))
+    }
+
+    #[test]
+    fn a_flag_wins_over_the_environment_over_the_file_over_the_default() {
+        let file = Some("slots = 3\nlisten = \"127.0.0.1:3\"\n");
+        let vars = [("WINDLASS_SLOTS", "2"), ("WINDLASS_LISTEN", "127.0.0.1:2")];
+        let slots = |flags: &[(&str, &str)], vars: &[(&str, &str)], file| {
+            let (raw, settings) = gather(flags, vars, file).unwrap();
+            (settings.slots, raw.source("slots").clone())
+        };
+        assert_eq!(slots(&[("slots", "1")], &vars, file), (1, Source::Flag("--slots".into())));
+        assert_eq!(slots(&[], &vars, file), (2, Source::Environment("WINDLASS_SLOTS".into())));
+        assert!(matches!(slots(&[], &[], file), (3, Source::File(_))));
+        assert!(matches!(slots(&[], &[], None), (_, Source::Default)));
+        assert!(
+            matches!(slots(&[], &[("WINDLASS_SLOTS", "")], file), (3, Source::File(_))),
+            "an empty variable says nothing"
+        );
+    }
+
+    #[test]
+    fn defaults_follow_xdg_and_the_limits_of_core() {
+        let (_, settings) = gather(&[], &[], None).unwrap();
+        assert_eq!(settings.data, Path::new("/home/somebody/.local/share/windlass"));
+        assert_eq!(settings.listen, "127.0.0.1:7420".parse().unwrap());
+        assert_eq!(settings.limits, Limits::default());
+        assert!(!settings.allow_no_sandbox);
+        let (_, settings) = gather(&[], &[("XDG_DATA_HOME", "/data")], None).unwrap();
+        assert_eq!(settings.data, Path::new("/data/windlass"));
+        let (_, settings) = gather(&[], &[("XDG_DATA_HOME", "relative")], None).unwrap();
+        assert_eq!(settings.data, Path::new("/home/somebody/.local/share/windlass"));
+    }
+
+    #[test]
+    fn what_can_not_be_used_is_named_with_its_source() {
+        let error = |flags: &[(&str, &str)], file| gather(flags, &[], file).unwrap_err();
+        assert!(error(&[], Some("slotz = 1")).contains("`slotz`, which is not known; known are data, listen,"));
+        assert!(error(&[], Some("slots = [1]")).contains("is a array"));
+        assert!(error(&[], Some("slots = ")).contains("is not TOML"));
+        assert_eq!(
+            error(&[("slots", "0")], None),
+            "slots = `0` (flag --slots): it must be a whole number from 1 to 10000"
+        );
+        assert!(error(&[("listen", "nowhere")], None).contains("(flag --listen): it must be an address and a port"));
+        assert!(error(&[("log", "a=b=c")], None).contains("it must be error, warn"));
+        assert!(error(&[("allow-no-sandbox", "maybe")], None).contains("true or false"));
+    }
+
+    #[test]
+    fn only_loopback_is_listened_on() {
+        for address in ["0.0.0.0:7420", "[::]:7420", "192.168.1.2:80", "8.8.8.8:1"] {
+            assert!(
+                gather(&[("listen", address)], &[], None).unwrap_err().contains("loopback addresses only"),
+                "{address}"
+            );
+        }
+        for address in ["127.0.0.1:0", "127.9.9.9:1", "[::1]:0", "localhost:5"] {
+            assert!(gather(&[("listen", address)], &[], None).is_ok(), "{address}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_was_asked_for_must_be_there() {
+        let nothing = |_: &str| None;
+        let error = Raw::gather(&BTreeMap::new(), Some(Path::new("/nowhere/windlass.toml")), &nothing).unwrap_err();
+        assert!(error.to_string().starts_with("/nowhere/windlass.toml can't be read"));
+    }
+}

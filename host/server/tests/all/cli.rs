@@ -1,0 +1,244 @@
+//! The program as a process.
+
+use crate::support::guest;
+use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+struct Program {
+    folder: tempfile::TempDir,
+    serving: Option<Child>,
+}
+
+impl Program {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap(), serving: None }
+    }
+
+    fn data(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
+        command.env_clear();
+        for name in ["PATH", "HOME", "TMPDIR"] {
+            if let Some(value) = std::env::var_os(name) {
+                command.env(name, value);
+            }
+        }
+        command
+            .env("XDG_CONFIG_HOME", self.data())
+            .env("WINDLASS_LISTEN", "127.0.0.1:0")
+            .env("WINDLASS_LOG", "warn")
+            .args(arguments)
+            .arg("--data")
+            .arg(self.data().join("data"))
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> (i32, String, String) {
+        let Output { status, stdout, stderr } = self.command(arguments).output().unwrap();
+        (status.code().unwrap(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
+    }
+
+    fn json(&self, arguments: &[&str]) -> Vec<Value> {
+        let mut arguments = arguments.to_vec();
+        arguments.push("--json");
+        let (_, out, err) = self.run(&arguments);
+        out.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}\n{err}"))).collect()
+    }
+
+    /// A host in the foreground; its address.
+    fn serve(&mut self) -> String {
+        let mut child = self.command(&["serve", "--json"]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        self.serving = Some(child);
+        serde_json::from_str::<Value>(&line).unwrap()["url"].as_str().unwrap().to_owned()
+    }
+
+    fn add(&self, name: &str) {
+        let file = guest(name);
+        let (exit, _, err) = self.run(&["plugin", "add", file.to_str().unwrap()]);
+        assert_eq!(exit, 0, "{err}");
+        assert!(err.contains("disabled") && err.contains(&format!("windlass plugin enable {name}")), "{err}");
+        assert_eq!(self.run(&["plugin", "enable", name]).0, 0);
+    }
+
+    fn host(&self) -> Option<Value> {
+        serde_json::from_slice(&std::fs::read(self.data().join("data/host.json")).ok()?).ok()
+    }
+}
+
+fn signal(pid: u64, signal: rustix::process::Signal) {
+    let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    let _ = rustix::process::kill_process(pid, signal);
+}
+
+impl Drop for Program {
+    /// Whatever host is left ends with its test.
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.serving {
+            let _ = child.kill();
+            let _ = child.wait();
+        } else if let Some(host) = self.host() {
+            signal(host["pid"].as_u64().unwrap(), rustix::process::Signal::TERM);
+        }
+    }
+}
+
+#[test]
+fn a_tool_is_run_and_its_outcome_goes_to_standard_output() {
+    let mut program = Program::new();
+    let url = program.serve();
+    program.add("basic_hello");
+    let (exit, out, err) = program.run(&["run", "basic_hello", "name=Ada", "--title", "Greet"]);
+    assert_eq!(exit, 0, "{err}");
+    assert!(out.contains("Hello, Ada!"), "{out}");
+    assert!(err.contains("Hello, Ada!") && err.contains("stdout: a whole line") && err.contains("completed"), "{err}");
+    assert!(!out.contains('\u{1b}') && !err.contains('\u{1b}'), "no colour in a pipe");
+    let tasks = program.json(&["tasks", "list"]);
+    let id = tasks[0]["id"].as_str().unwrap();
+    assert_eq!(tasks[0]["title"], "Greet");
+    assert!(err.contains(&format!("{url}/tasks/{id}")), "{err}");
+    let log = program.json(&["tasks", "logs", id]);
+    assert_eq!(log, program.json(&["tasks", "logs", "-f", id]));
+    assert_eq!(log.last().unwrap()["seq"].as_u64(), tasks[0]["lastSeq"].as_u64());
+    assert_eq!(program.json(&["tasks", "logs", id, "--after", "3"]), log[3..]);
+    let (exit, shown, _) = program.run(&["tasks", "show", id]);
+    assert!(exit == 0 && shown.contains("completed") && shown.contains("Hello, Ada!"), "{shown}");
+    assert_eq!(program.json(&["tasks", "archive", id])[0]["archived"], true);
+    assert_eq!(program.json(&["tasks", "list"]), [] as [Value; 0]);
+    assert_eq!(program.json(&["tasks", "unarchive", id])[0]["archived"], false);
+    assert_eq!(program.run(&["tasks", "delete", id]).0, 0);
+    assert_eq!(program.run(&["tasks", "show", id]).0, 3);
+}
+
+#[test]
+fn exit_codes_are_those_of_the_guide() {
+    let mut program = Program::new();
+    program.serve();
+    program.add("basic_hello");
+    for (exit, arguments) in [
+        (2, &["run"][..]),
+        (2, &["nonsense"]),
+        (2, &["run", "basic_hello", "name"]),
+        (2, &["run", "basic_hello", "--input", "{"]),
+        (2, &["run", "basic_hello", "--input", "{\"name\": 5}"]),
+        (2, &["serve", "--listen", "0.0.0.0:0"]),
+        (2, &["plugin", "grant", "basic_hello", "workdir"]),
+        (2, &["plugin", "add", "/nowhere.wasm"]),
+        (3, &["run", "nope"]),
+        (3, &["tasks", "show", "nope"]),
+        (3, &["tasks", "cancel", "01890000-0000-7000-8000-000000000000"]),
+        (3, &["plugin", "show", "nope"]),
+        (3, &["plugin", "show", "../tasks"]),
+        (4, &["plugin", "remove", "capture"]),
+        (6, &["serve"]),
+    ] {
+        let (found, _, err) = program.run(arguments);
+        assert_eq!(found, exit, "{arguments:?}: {err}");
+        assert!(!err.is_empty(), "{arguments:?}");
+    }
+    let (exit, out, _) = program.run(&["run", "nope", "--json"]);
+    let error: Value = serde_json::from_str(out.trim()).unwrap();
+    assert_eq!((exit, &error["error"]["code"]), (3, &"WL0001".into()));
+}
+
+#[test]
+fn a_second_host_on_one_folder_names_the_first() {
+    let mut program = Program::new();
+    program.serve();
+    let (exit, _, err) = program.run(&["serve"]);
+    assert_eq!(exit, 6);
+    assert!(err.contains(&program.host().unwrap()["pid"].to_string()), "{err}");
+}
+
+#[test]
+fn a_command_starts_a_host_where_none_runs_and_leaves_it_running() {
+    let program = Program::new();
+    let (exit, out, err) = program.run(&["tools"]);
+    assert_eq!(exit, 0, "{err}");
+    assert!(out.contains("capture") && err.contains("one was started"), "{out}{err}");
+    let host = program.host().unwrap();
+    let (_, _, err) = program.run(&["tools"]);
+    assert!(!err.contains("started"), "{err}");
+    assert_eq!(program.host().unwrap()["pid"], host["pid"]);
+}
+
+#[test]
+fn a_terminated_host_leaves_no_host_json() {
+    let mut program = Program::new();
+    program.serve();
+    let pid = program.host().unwrap()["pid"].as_u64().unwrap();
+    signal(pid, rustix::process::Signal::TERM);
+    let status = program.serving.take().unwrap().wait().unwrap();
+    assert_eq!(status.code(), Some(0));
+    assert!(program.host().is_none());
+}
+
+#[test]
+fn a_run_follows_its_task_through_a_killed_host() {
+    let mut program = Program::new();
+    program.serve();
+    program.add("basic_ask");
+    let mut run =
+        program.command(&["run", "basic_ask", "timeout_ms=1", "--json"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(run.stdout.take().unwrap())
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+    let mut seen = Vec::new();
+    let mut until = |key: &str| loop {
+        let record = lines.next().unwrap();
+        seen.push(record["seq"].as_u64().unwrap());
+        if record["kind"] == "input.requested" && record["data"]["key"] == key {
+            break record["taskId"].as_str().unwrap().to_owned();
+        }
+    };
+    let id = until("t1.people");
+    let mut host = program.serving.take().unwrap();
+    host.kill().unwrap();
+    host.wait().unwrap();
+    program.serve();
+    let (exit, _, err) = program.run(&["tasks", "input", &id, "note=hello", "--key", "people"]);
+    assert_eq!(exit, 0, "{err}");
+    assert_eq!(program.run(&["tasks", "input", &id, "--decline"]).0, 0, "the one that is left needs no key");
+    until("t1.confirm");
+    assert_eq!(program.run(&["tasks", "cancel", &id]).0, 0);
+    let rest: Vec<Value> = lines.collect();
+    seen.extend(rest.iter().filter_map(|record| record["seq"].as_u64()));
+    assert_eq!(seen, (1..=seen.len() as u64).collect::<Vec<_>>(), "nothing twice, nothing left out");
+    let task = rest.last().unwrap();
+    let exit = run.wait().unwrap().code().unwrap();
+    assert_eq!(exit, if task["status"] == "cancelled" { 130 } else { 0 }, "{task}");
+}
+
+#[test]
+fn settings_show_where_they_come_from() {
+    let program = Program::new();
+    std::fs::create_dir(program.data().join("windlass")).unwrap();
+    std::fs::write(program.data().join("windlass/windlass.toml"), "slots = 3\n").unwrap();
+    let settings = program.json(&["config", "--cpu-ms", "5"]);
+    let source =
+        |name: &str| settings.iter().find(|setting| setting["name"] == name).unwrap()["source"]["from"].clone();
+    assert_eq!(source("slots"), "file");
+    assert_eq!(source("cpu-ms"), "flag");
+    assert_eq!(source("listen"), "environment");
+    assert_eq!(source("records"), "default");
+    std::fs::write(program.data().join("windlass/windlass.toml"), "slotz = 3\n").unwrap();
+    let (exit, _, err) = program.run(&["config"]);
+    assert!(exit == 2 && err.contains("`slotz`"), "{err}");
+}
+
+#[test]
+fn the_doctor_names_a_cure_for_each_finding() {
+    let program = Program::new();
+    let findings = program.json(&["doctor"]);
+    assert!(findings.len() >= 6);
+    for finding in findings {
+        assert!(finding["verdict"] == "good" || finding["cure"] != "", "{finding}");
+    }
+}

@@ -1,0 +1,12 @@
+//! The ways in, from outside: a host in this process over real sockets, and the program as a process.
+
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod bad_input;
+mod cli;
+mod files;
+mod life;
+mod pages;
+mod plugins;
+mod stream;
+mod support;
