@@ -113,8 +113,7 @@ impl Browser {
     ) -> Result<Context, Error> {
         let dialer = Dialer::new(policy, self.inner.never.clone(), events.clone());
         let fence = Fence::start(dialer, self.inner.never.clone()).await;
-        let fence = fence
-            .map_err(|error| Error::unavailable(format!("the fence can't listen: {error}")))?;
+        let fence = fence.map_err(|error| Error::unavailable(format!("the fence can't listen: {error}")))?;
         self.inner.contexts.fetch_add(1, Ordering::Relaxed);
         Ok(Context::new(self.clone(), fence, events))
     }
@@ -174,18 +173,12 @@ impl Browser {
     }
 
     fn current(&self) -> MutexGuard<'_, Option<Arc<Engine>>> {
-        self.inner
-            .engine
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.inner.engine.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl std::fmt::Debug for Browser {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Browser")
-            .field("pid", &self.pid())
-            .field("contexts", &self.contexts())
-            .finish_non_exhaustive()
+        f.debug_struct("Browser").field("pid", &self.pid()).field("contexts", &self.contexts()).finish_non_exhaustive()
     }
 }

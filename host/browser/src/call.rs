@@ -19,18 +19,11 @@ pub struct Call {
 impl Call {
     /// A call that nobody else can cancel.
     pub fn new(timeout: Duration) -> Call {
-        Call {
-            timeout,
-            cancel: CancellationToken::new(),
-        }
+        Call { timeout, cancel: CancellationToken::new() }
     }
 
     pub(crate) fn start(&self) -> Deadline {
-        Deadline {
-            at: Instant::now() + self.timeout,
-            timeout: self.timeout,
-            cancel: self.cancel.clone(),
-        }
+        Deadline { at: Instant::now() + self.timeout, timeout: self.timeout, cancel: self.cancel.clone() }
     }
 }
 
@@ -66,27 +59,17 @@ impl Deadline {
     /// The same call with a little more time: the page reports a timeout itself, and better than
     /// the host can.
     pub(crate) fn extended(&self, by: Duration) -> Deadline {
-        Deadline {
-            at: self.at + by,
-            ..self.clone()
-        }
+        Deadline { at: self.at + by, ..self.clone() }
     }
 
     /// The same call, but not longer than `limit` from now.
     pub(crate) fn at_most(&self, limit: Duration) -> Deadline {
-        Deadline {
-            at: self.at.min(Instant::now() + limit),
-            ..self.clone()
-        }
+        Deadline { at: self.at.min(Instant::now() + limit), ..self.clone() }
     }
 
     /// Awaits `work`, unless the deadline or a cancellation comes first; `waiting_for` completes
     /// the sentence "timed out after 2 s waiting for …".
-    pub(crate) async fn run<T>(
-        &self,
-        waiting_for: &str,
-        work: impl Future<Output = T>,
-    ) -> Result<T, Error> {
+    pub(crate) async fn run<T>(&self, waiting_for: &str, work: impl Future<Output = T>) -> Result<T, Error> {
         tokio::select! {
             biased;
             () = self.cancel.cancelled() => {
@@ -98,13 +81,7 @@ impl Deadline {
     }
 
     pub(crate) fn timed_out(&self, waiting_for: &str) -> Error {
-        Error::new(
-            Code::Timeout,
-            format!(
-                "timed out after {} waiting for {waiting_for}",
-                Span(self.timeout)
-            ),
-        )
+        Error::new(Code::Timeout, format!("timed out after {} waiting for {waiting_for}", Span(self.timeout)))
     }
 
     pub(crate) fn timeout(&self) -> impl std::fmt::Display + use<> {

@@ -61,11 +61,7 @@ struct CreatedTarget {
 }
 
 impl Context {
-    pub(crate) fn new(
-        browser: Browser,
-        fence: Fence,
-        events: mpsc::UnboundedSender<Event>,
-    ) -> Context {
+    pub(crate) fn new(browser: Browser, fence: Fence, events: mpsc::UnboundedSender<Event>) -> Context {
         Context {
             browser,
             fence: Arc::new(fence),
@@ -89,12 +85,7 @@ impl Context {
         let deadline = call.start();
         let _reserved = self.reserve(id)?;
         let options = Arc::new(options);
-        let owner = Owner {
-            page: id,
-            popup: false,
-            options: Arc::clone(&options),
-            events: self.events.clone(),
-        };
+        let owner = Owner { page: id, popup: false, options: Arc::clone(&options), events: self.events.clone() };
         let mut opened = self.open_tab(owner.clone(), &deadline).await;
         // A browser that died a moment ago may not have been missed before it was asked.
         if matches!(&opened, Err(error) if error.code == Code::PageLost) {
@@ -126,9 +117,7 @@ impl Context {
     pub async fn close(&self) {
         if let Some(place) = self.end() {
             let params = json!({"browserContextId": place.id});
-            let dispose = place
-                .engine
-                .call::<Value>("Target.disposeBrowserContext", &params);
+            let dispose = place.engine.call::<Value>("Target.disposeBrowserContext", &params);
             let _ = tokio::time::timeout(CLOSE_TIMEOUT, dispose).await;
         }
     }
@@ -163,10 +152,7 @@ impl Context {
     async fn place(&self) -> Result<Place, Error> {
         let _making = self.making.lock().await;
         let engine = self.browser.engine().await?;
-        let known = self
-            .place_slot()
-            .clone()
-            .filter(|place| Arc::ptr_eq(&place.engine, &engine));
+        let known = self.place_slot().clone().filter(|place| Arc::ptr_eq(&place.engine, &engine));
         if let Some(place) = known {
             return Ok(place);
         }
@@ -184,9 +170,7 @@ impl Context {
                 place.dispose();
             }
         });
-        let place = taken
-            .await
-            .map_err(|_| Error::unavailable("the context could not be made"))??;
+        let place = taken.await.map_err(|_| Error::unavailable("the context could not be made"))??;
         if self.closed.load(Ordering::SeqCst) {
             place.dispose();
             return Err(Error::invalid("the context is closed"));
@@ -223,21 +207,12 @@ impl Place {
     async fn make(engine: Arc<Engine>, params: &Value) -> Result<Place, Error> {
         let created: CreatedContext = engine.call("Target.createBrowserContext", params).await?;
         let deny = json!({"behavior": "deny", "browserContextId": created.id});
-        engine
-            .connection()
-            .post(None, "Browser.setDownloadBehavior", &deny);
-        Ok(Place {
-            engine,
-            id: created.id,
-        })
+        engine.connection().post(None, "Browser.setDownloadBehavior", &deny);
+        Ok(Place { engine, id: created.id })
     }
 
     fn dispose(&self) {
-        self.engine.connection().post(
-            None,
-            "Target.disposeBrowserContext",
-            &json!({"browserContextId": self.id}),
-        );
+        self.engine.connection().post(None, "Target.disposeBrowserContext", &json!({"browserContextId": self.id}));
     }
 }
 
@@ -251,9 +226,7 @@ impl Drop for Context {
 
 impl std::fmt::Debug for Context {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Context")
-            .field("pages", &self.pages().len())
-            .finish_non_exhaustive()
+        f.debug_struct("Context").field("pages", &self.pages().len()).finish_non_exhaustive()
     }
 }
 
@@ -262,19 +235,11 @@ async fn open(place: &Place, owner: Owner) -> Result<Arc<Tab>, Error> {
     // No size: the full browser takes one for new windows only. Emulation sets it for both.
     let params = json!({"url": "about:blank", "browserContextId": place.id});
     let created: CreatedTarget = place.engine.call("Target.createTarget", &params).await?;
-    let attached = deadline
-        .run(
-            "the page to open",
-            place.engine.targets().expect(&created.id),
-        )
-        .await?;
-    let tab =
-        attached.map_err(|_| Error::page_lost("the browser ended while the page was opened"))?;
+    let attached = deadline.run("the page to open", place.engine.targets().expect(&created.id)).await?;
+    let tab = attached.map_err(|_| Error::page_lost("the browser ended while the page was opened"))?;
     tab.update(|state| state.url = "about:blank".into());
     let options = Arc::clone(&owner.options);
-    let emulated = page::emulate(&tab, &options)
-        .check(&tab, &options, &deadline)
-        .await;
+    let emulated = page::emulate(&tab, &options).check(&tab, &options, &deadline).await;
     // Owned only from here on: a page that could not be opened is nobody's loss.
     match emulated {
         Ok(()) => {

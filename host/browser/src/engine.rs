@@ -43,11 +43,8 @@ impl Engine {
             let version = connection.send(None, "Browser.getVersion", &json!({}));
             // Only pages: what is not attached is never paused, and never has to be resumed.
             let pages = json!([{"type": "page"}, {"exclude": true}]);
-            let discover = connection.send(
-                None,
-                "Target.setDiscoverTargets",
-                &json!({"discover": true, "filter": pages}),
-            );
+            let discover =
+                connection.send(None, "Target.setDiscoverTargets", &json!({"discover": true, "filter": pages}));
             let attach = json!({
                 "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true, "filter": pages,
             });
@@ -62,25 +59,15 @@ impl Engine {
                 Ok(version) => Ok(version),
                 // The process says why, in its log.
                 Err(Failure::Closed) => Err(Error::unavailable(process.ended().await)),
-                Err(failure) => Err(Error::unavailable(format!(
-                    "the browser does not speak our protocol: {failure}"
-                ))),
+                Err(failure) => Err(Error::unavailable(format!("the browser does not speak our protocol: {failure}"))),
             }
         };
-        let version = Deadline::after(LAUNCH_TIMEOUT)
-            .run("the browser to start", greeting)
-            .await
-            .and_then(|greeted| greeted);
-        let version = version
-            .map_err(|error| Error::unavailable(format!("no browser: {}", error.message)))?;
+        let version =
+            Deadline::after(LAUNCH_TIMEOUT).run("the browser to start", greeting).await.and_then(|greeted| greeted);
+        let version = version.map_err(|error| Error::unavailable(format!("no browser: {}", error.message)))?;
         tracing::info!(%version, pid = process.pid(), elapsed = ?begin.elapsed(), "Chromium started");
         tokio::spawn(watch(Arc::downgrade(&process), Arc::clone(&targets)));
-        Ok(Engine {
-            connection,
-            process,
-            targets,
-            version,
-        })
+        Ok(Engine { connection, process, targets, version })
     }
 
     pub(crate) fn connection(&self) -> &Arc<Connection> {
@@ -109,14 +96,10 @@ impl Engine {
         method: &'static str,
         params: &Value,
     ) -> Result<T, Error> {
-        self.connection
-            .send(None, method, params)
-            .wait()
-            .await
-            .map_err(|failure| match failure {
-                Failure::Closed => Error::page_lost("the browser is gone"),
-                failure => Error::unavailable(failure.to_string()),
-            })
+        self.connection.send(None, method, params).wait().await.map_err(|failure| match failure {
+            Failure::Closed => Error::page_lost("the browser is gone"),
+            failure => Error::unavailable(failure.to_string()),
+        })
     }
 
     /// Asks the browser to end, then makes it. The process is reaped and its profile removed on
@@ -124,10 +107,7 @@ impl Engine {
     pub(crate) async fn shutdown(&self) {
         self.targets.disown_all();
         self.connection.post(None, "Browser.close", &json!({}));
-        if tokio::time::timeout(EXIT_TIMEOUT, self.process.ended())
-            .await
-            .is_err()
-        {
+        if tokio::time::timeout(EXIT_TIMEOUT, self.process.ended()).await.is_err() {
             self.process.kill();
             let _ = tokio::time::timeout(EXIT_TIMEOUT, self.process.ended()).await;
         }

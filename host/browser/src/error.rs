@@ -67,11 +67,7 @@ pub struct Error {
 
 impl Error {
     pub(crate) fn new(code: Code, message: impl Into<String>) -> Error {
-        Error {
-            code,
-            message: message.into(),
-            details: None,
-        }
+        Error { code, message: message.into(), details: None }
     }
 
     pub(crate) fn with(mut self, details: Value) -> Error {

@@ -44,12 +44,7 @@ impl Modifier {
             Modifier::Meta => ("Meta", "MetaLeft", 91),
             Modifier::Shift => ("Shift", "ShiftLeft", 16),
         };
-        Key {
-            key: key.into(),
-            code: code.into(),
-            number,
-            text: None,
-        }
+        Key { key: key.into(), code: code.into(), number, text: None }
     }
 }
 
@@ -115,60 +110,27 @@ const SIGNS: &[(char, char, &str, u16)] = &[
 fn key(name: &str, shift: bool) -> Option<Key> {
     if let Some((name, code, number, text)) = NAMED.iter().find(|named| named.0 == name) {
         let key = if *name == "Space" { " " } else { name };
-        return Some(Key {
-            key: key.into(),
-            code: (*code).into(),
-            number: *number,
-            text: text.map(Into::into),
-        });
+        return Some(Key { key: key.into(), code: (*code).into(), number: *number, text: text.map(Into::into) });
     }
-    if let Some(number) = name
-        .strip_prefix('F')
-        .and_then(|number| number.parse::<u16>().ok())
-        .filter(|number| (1..=24).contains(number))
+    if let Some(number) =
+        name.strip_prefix('F').and_then(|number| number.parse::<u16>().ok()).filter(|number| (1..=24).contains(number))
     {
-        return Some(Key {
-            key: name.into(),
-            code: name.into(),
-            number: 111 + number,
-            text: None,
-        });
+        return Some(Key { key: name.into(), code: name.into(), number: 111 + number, text: None });
     }
     let mut letters = name.chars();
-    let letter = letters
-        .next()
-        .filter(|letter| letters.next().is_none() && !letter.is_control())?;
+    let letter = letters.next().filter(|letter| letters.next().is_none() && !letter.is_control())?;
     let (letter, code, number) = if letter.is_ascii_alphabetic() {
         let upper = letter.to_ascii_uppercase();
-        (
-            if shift { upper } else { letter },
-            format!("Key{upper}"),
-            u16::from(upper as u8),
-        )
+        (if shift { upper } else { letter }, format!("Key{upper}"), u16::from(upper as u8))
     } else if letter == ' ' {
         (letter, "Space".into(), 32)
-    } else if let Some((plain, shifted, code, number)) = SIGNS
-        .iter()
-        .find(|sign| sign.0 == letter || sign.1 == letter)
+    } else if let Some((plain, shifted, code, number)) = SIGNS.iter().find(|sign| sign.0 == letter || sign.1 == letter)
     {
-        (
-            if shift && letter == *plain {
-                *shifted
-            } else {
-                letter
-            },
-            (*code).into(),
-            *number,
-        )
+        (if shift && letter == *plain { *shifted } else { letter }, (*code).into(), *number)
     } else {
         (letter, String::new(), 0)
     };
-    Some(Key {
-        key: letter.into(),
-        code,
-        number,
-        text: Some(letter.into()),
-    })
+    Some(Key { key: letter.into(), code, number, text: Some(letter.into()) })
 }
 
 /// What the editing keys do. A headless browser has no window system that would tell it. Pasting is
@@ -191,31 +153,18 @@ fn command(letter: &str, modifiers: u8) -> Option<&'static str> {
 /// The parameters of the `Input.dispatchKeyEvent` calls for a chord such as `Control+A`, in order.
 pub(crate) fn events(keys: &str) -> Result<Vec<Value>, Error> {
     let wrong = |why: &str| {
-        Error::invalid(format!(
-            "keys `{keys}`: {why}; expected such as `Enter`, `a`, `Control+A`, `Shift+Tab`"
-        ))
+        Error::invalid(format!("keys `{keys}`: {why}; expected such as `Enter`, `a`, `Control+A`, `Shift+Tab`"))
     };
     // The plus sign itself: `+`, `Control++`.
     let (modifiers, name) = match keys.strip_suffix('+') {
         Some("") => (None, "+"),
-        Some(rest) => (
-            Some(
-                rest.strip_suffix('+')
-                    .ok_or_else(|| wrong("no key after the last `+`"))?,
-            ),
-            "+",
-        ),
-        None => keys
-            .rsplit_once('+')
-            .map_or((None, keys), |(modifiers, name)| (Some(modifiers), name)),
+        Some(rest) => (Some(rest.strip_suffix('+').ok_or_else(|| wrong("no key after the last `+`"))?), "+"),
+        None => keys.rsplit_once('+').map_or((None, keys), |(modifiers, name)| (Some(modifiers), name)),
     };
     let mut chord: Vec<Modifier> = Vec::new();
     for name in modifiers.into_iter().flat_map(|names| names.split('+')) {
-        let modifier = Modifier::parse(name).ok_or_else(|| {
-            wrong(&format!(
-                "`{name}` is no modifier; known: Alt, Control, Meta, Shift"
-            ))
-        })?;
+        let modifier = Modifier::parse(name)
+            .ok_or_else(|| wrong(&format!("`{name}` is no modifier; known: Alt, Control, Meta, Shift")))?;
         if chord.contains(&modifier) {
             return Err(wrong("a modifier is there twice"));
         }
@@ -224,8 +173,7 @@ pub(crate) fn events(keys: &str) -> Result<Vec<Value>, Error> {
     let main = match Modifier::parse(name) {
         Some(modifier) if !chord.contains(&modifier) => modifier.key(),
         Some(_) => return Err(wrong("a modifier is there twice")),
-        None => key(name, chord.contains(&Modifier::Shift))
-            .ok_or_else(|| wrong(&format!("`{name}` is no key")))?,
+        None => key(name, chord.contains(&Modifier::Shift)).ok_or_else(|| wrong(&format!("`{name}` is no key")))?,
     };
 
     let mut events = Vec::new();
@@ -245,19 +193,8 @@ pub(crate) fn events(keys: &str) -> Result<Vec<Value>, Error> {
 
 fn down(key: &Key, held: u8) -> Value {
     // With Control, Alt or Meta a key types nothing.
-    let text = key
-        .text
-        .as_ref()
-        .filter(|_| held & !Modifier::Shift.bit() == 0);
-    let mut down = event(
-        if text.is_some() {
-            "keyDown"
-        } else {
-            "rawKeyDown"
-        },
-        key,
-        held,
-    );
+    let text = key.text.as_ref().filter(|_| held & !Modifier::Shift.bit() == 0);
+    let mut down = event(if text.is_some() { "keyDown" } else { "rawKeyDown" }, key, held);
     if let Some(text) = text {
         down["text"] = text.as_str().into();
         down["unmodifiedText"] = text.as_str().into();
@@ -285,13 +222,7 @@ mod tests {
         events
             .iter()
             .map(|event| {
-                format!(
-                    "{} {} {} {}",
-                    part(event, "type"),
-                    part(event, "key"),
-                    part(event, "code"),
-                    event["modifiers"]
-                )
+                format!("{} {} {} {}", part(event, "type"), part(event, "key"), part(event, "code"), event["modifiers"])
             })
             .collect()
     }
@@ -307,14 +238,8 @@ mod tests {
                 "keyUp Control ControlLeft 0"
             ]
         );
-        assert_eq!(
-            events("Control+a").unwrap()[1]["commands"],
-            json!(["selectAll"])
-        );
-        assert_eq!(
-            events("Control+Shift+z").unwrap()[2]["commands"],
-            json!(["redo"])
-        );
+        assert_eq!(events("Control+a").unwrap()[1]["commands"], json!(["selectAll"]));
+        assert_eq!(events("Control+Shift+z").unwrap()[2]["commands"], json!(["redo"]));
         assert_eq!(told("Shift+Tab")[1], "rawKeyDown Tab Tab 8");
         assert_eq!(told("Control++")[1], "rawKeyDown + Equal 2");
     }
@@ -333,38 +258,15 @@ mod tests {
             ("Space", " ", "Space"),
         ] {
             let events = events(keys).unwrap();
-            let down = events
-                .iter()
-                .find(|event| event["type"] == "keyDown")
-                .unwrap();
-            assert_eq!(
-                (
-                    down["text"].as_str().unwrap(),
-                    down["code"].as_str().unwrap()
-                ),
-                (text, code),
-                "{keys}"
-            );
+            let down = events.iter().find(|event| event["type"] == "keyDown").unwrap();
+            assert_eq!((down["text"].as_str().unwrap(), down["code"].as_str().unwrap()), (text, code), "{keys}");
         }
     }
 
     #[test]
     fn what_is_no_key_is_refused() {
-        for keys in [
-            "",
-            "Foo",
-            "ab",
-            "Ctrl+A",
-            "Control+",
-            "Control+Control+A",
-            "F25",
-            "Shift+Shift",
-        ] {
-            assert_eq!(
-                events(keys).unwrap_err().code,
-                crate::Code::Invalid,
-                "{keys}"
-            );
+        for keys in ["", "Foo", "ab", "Ctrl+A", "Control+", "Control+Control+A", "F25", "Shift+Shift"] {
+            assert_eq!(events(keys).unwrap_err().code, crate::Code::Invalid, "{keys}");
         }
     }
 }

@@ -20,14 +20,8 @@ use crate::error::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Step {
-    Css {
-        css: String,
-    },
-    Role {
-        role: String,
-        name: Option<String>,
-        exact: bool,
-    },
+    Css { css: String },
+    Role { role: String, name: Option<String>, exact: bool },
 }
 
 /// A parsed locator.
@@ -39,15 +33,9 @@ pub(crate) struct Locator {
 
 impl Locator {
     pub(crate) fn parse(text: &str) -> Result<Locator, Error> {
-        let steps = split(text)
-            .into_iter()
-            .map(|step| parse_step(step.trim()))
-            .collect::<Result<_, _>>();
+        let steps = split(text).into_iter().map(|step| parse_step(step.trim())).collect::<Result<_, _>>();
         let steps = steps.map_err(|why| Error::invalid(format!("locator `{text}`: {why}")))?;
-        Ok(Locator {
-            text: text.to_owned(),
-            steps,
-        })
+        Ok(Locator { text: text.to_owned(), steps })
     }
 }
 
@@ -82,22 +70,15 @@ fn parse_step(step: &str) -> Result<Step, String> {
         return Err("a step is empty".into());
     }
     // No CSS selector begins with a word and an equals sign.
-    let engine = step.split_once('=').filter(|(word, _)| {
-        !word.is_empty()
-            && word
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
-    });
+    let engine = step
+        .split_once('=')
+        .filter(|(word, _)| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-'));
     match engine {
-        Some(("css", selector)) if !selector.trim().is_empty() => Ok(Step::Css {
-            css: selector.trim().to_owned(),
-        }),
+        Some(("css", selector)) if !selector.trim().is_empty() => Ok(Step::Css { css: selector.trim().to_owned() }),
         Some(("css", _)) => Err("the selector is empty".into()),
         Some(("role", rest)) => parse_role(rest.trim()),
         Some((word, _)) => Err(format!("unknown kind `{word}=`; known: css, role")),
-        None => Ok(Step::Css {
-            css: step.to_owned(),
-        }),
+        None => Ok(Step::Css { css: step.to_owned() }),
     }
 }
 
@@ -105,41 +86,25 @@ fn parse_role(text: &str) -> Result<Step, String> {
     let (role, rest) = text.split_at(text.find('[').unwrap_or(text.len()));
     let role = role.trim();
     if role.is_empty() || !role.bytes().all(|byte| byte.is_ascii_lowercase()) {
-        return Err(format!(
-            "`{role}` is no role; expected one such as `button` or `link`"
-        ));
+        return Err(format!("`{role}` is no role; expected one such as `button` or `link`"));
     }
     let (name, exact) = match rest {
         "" => (None, false),
         rest => parse_name(rest).map(|(name, exact)| (Some(name), exact))?,
     };
-    Ok(Step::Role {
-        role: role.to_owned(),
-        name,
-        exact,
-    })
+    Ok(Step::Role { role: role.to_owned(), name, exact })
 }
 
 /// Reads `[name="…"]` with its flag.
 fn parse_name(text: &str) -> Result<(String, bool), String> {
     let expected = || format!("expected `[name=\"…\"]` instead of `{text}`");
-    let inner = text
-        .strip_prefix('[')
-        .and_then(|text| text.strip_suffix(']'))
-        .ok_or_else(expected)?;
+    let inner = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).ok_or_else(expected)?;
     let (attribute, value) = inner.split_once('=').ok_or_else(expected)?;
     if attribute.trim() != "name" {
-        return Err(format!(
-            "unknown attribute `{}`; known: name",
-            attribute.trim()
-        ));
+        return Err(format!("unknown attribute `{}`; known: name", attribute.trim()));
     }
     let value = value.trim();
-    let quote = value
-        .chars()
-        .next()
-        .filter(|first| matches!(first, '"' | '\''))
-        .ok_or_else(expected)?;
+    let quote = value.chars().next().filter(|first| matches!(first, '"' | '\'')).ok_or_else(expected)?;
     let mut name = String::new();
     let mut letters = value[1..].char_indices();
     let end = loop {
@@ -165,11 +130,7 @@ mod tests {
     }
 
     fn role(role: &str, name: Option<&str>, exact: bool) -> Step {
-        Step::Role {
-            role: role.into(),
-            name: name.map(Into::into),
-            exact,
-        }
+        Step::Role { role: role.into(), name: name.map(Into::into), exact }
     }
 
     #[test]
@@ -178,19 +139,10 @@ mod tests {
             ("#pay", vec![css("#pay")]),
             ("css=ul > li", vec![css("ul > li")]),
             ("a[href=\"/x=1\"]", vec![css("a[href=\"/x=1\"]")]),
-            (
-                "[data-x=\"a >> b\"] >> p",
-                vec![css("[data-x=\"a >> b\"]"), css("p")],
-            ),
+            ("[data-x=\"a >> b\"] >> p", vec![css("[data-x=\"a >> b\"]"), css("p")]),
             ("role=button", vec![role("button", None, false)]),
-            (
-                "role=button[name=\"Pay\"]",
-                vec![role("button", Some("Pay"), false)],
-            ),
-            (
-                "role=button[name='Pay \"now\"'s]",
-                vec![role("button", Some("Pay \"now\""), true)],
-            ),
+            ("role=button[name=\"Pay\"]", vec![role("button", Some("Pay"), false)]),
+            ("role=button[name='Pay \"now\"'s]", vec![role("button", Some("Pay \"now\""), true)]),
             (
                 "role=link[ name = \"a\\\"] >> b\" ] >> css=img",
                 vec![role("link", Some("a\"] >> b"), false), css("img")],
@@ -208,14 +160,8 @@ mod tests {
             ("css=", "the selector is empty"),
             ("xpath=//a", "unknown kind `xpath=`; known: css, role"),
             ("role=", "`` is no role"),
-            (
-                "role=button[level=2]",
-                "unknown attribute `level`; known: name",
-            ),
-            (
-                "role=button[name=Pay]",
-                "expected `[name=\"…\"]` instead of `[name=Pay]`",
-            ),
+            ("role=button[level=2]", "unknown attribute `level`; known: name"),
+            ("role=button[name=Pay]", "expected `[name=\"…\"]` instead of `[name=Pay]`"),
             ("role=button[name=\"Pay\"x]", "expected `[name=\"…\"]`"),
             ("role=button[name=\"Pay]", "expected `[name=\"…\"]`"),
         ] {

@@ -17,12 +17,7 @@ pub struct PageOptions {
 
 impl Default for PageOptions {
     fn default() -> PageOptions {
-        PageOptions {
-            viewport: (1280, 720),
-            locale: "en-US".into(),
-            time_zone: "UTC".into(),
-            user_agent: None,
-        }
+        PageOptions { viewport: (1280, 720), locale: "en-US".into(), time_zone: "UTC".into(), user_agent: None }
     }
 }
 
@@ -41,15 +36,11 @@ impl PageOptions {
                 "viewport" => options.viewport = viewport(value)?,
                 "locale" if is_locale(value) => options.locale.clone_from(value),
                 "locale" => {
-                    return Err(Error::invalid(format!(
-                        "locale `{value}`: expected a tag such as `en-US`"
-                    )));
+                    return Err(Error::invalid(format!("locale `{value}`: expected a tag such as `en-US`")));
                 }
                 "time-zone" if !value.is_empty() => options.time_zone.clone_from(value),
                 "time-zone" => {
-                    return Err(Error::invalid(
-                        "time-zone is empty: expected a name such as `Europe/Berlin`",
-                    ));
+                    return Err(Error::invalid("time-zone is empty: expected a name such as `Europe/Berlin`"));
                 }
                 // A line break would end the header and start another one.
                 "user-agent" if value.chars().any(char::is_control) => {
@@ -59,10 +50,7 @@ impl PageOptions {
                     options.user_agent = Some(value.clone()).filter(|text| !text.is_empty());
                 }
                 _ => {
-                    return Err(Error::invalid(format!(
-                        "unknown setting `{key}`; known: {}",
-                        PageOptions::KEYS
-                    )));
+                    return Err(Error::invalid(format!("unknown setting `{key}`; known: {}", PageOptions::KEYS)));
                 }
             }
         }
@@ -71,26 +59,16 @@ impl PageOptions {
 }
 
 fn viewport(value: &str) -> Result<(u32, u32), Error> {
-    let side = |text: &str| {
-        text.trim()
-            .parse::<u32>()
-            .ok()
-            .filter(|pixels| (1..=8192).contains(pixels))
-    };
-    value
-        .split_once('x')
-        .and_then(|(width, height)| Some((side(width)?, side(height)?)))
-        .ok_or_else(|| {
-            Error::invalid(format!(
-                "viewport `{value}`: expected WIDTHxHEIGHT in pixels, such as `1280x720`, each at most 8192"
-            ))
-        })
+    let side = |text: &str| text.trim().parse::<u32>().ok().filter(|pixels| (1..=8192).contains(pixels));
+    value.split_once('x').and_then(|(width, height)| Some((side(width)?, side(height)?))).ok_or_else(|| {
+        Error::invalid(format!(
+            "viewport `{value}`: expected WIDTHxHEIGHT in pixels, such as `1280x720`, each at most 8192"
+        ))
+    })
 }
 
 fn is_locale(value: &str) -> bool {
-    let part = |part: &str| {
-        (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric())
-    };
+    let part = |part: &str| (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
     value.split('-').all(part)
 }
 
@@ -127,9 +105,7 @@ impl std::str::FromStr for Until {
             "hidden" => Ok(Until::Hidden),
             "attached" => Ok(Until::Attached),
             "detached" => Ok(Until::Detached),
-            _ => Err(Error::invalid(format!(
-                "can't wait until `{text}`; known: visible, hidden, attached, detached"
-            ))),
+            _ => Err(Error::invalid(format!("can't wait until `{text}`; known: visible, hidden, attached, detached"))),
         }
     }
 }
@@ -173,9 +149,7 @@ impl std::str::FromStr for Format {
             "png" => Ok(Format::Png),
             "jpeg" => Ok(Format::Jpeg),
             "webp" => Ok(Format::Webp),
-            _ => Err(Error::invalid(format!(
-                "unknown image format `{text}`; known: png, jpeg, webp"
-            ))),
+            _ => Err(Error::invalid(format!("unknown image format `{text}`; known: png, jpeg, webp"))),
         }
     }
 }
@@ -221,26 +195,15 @@ mod tests {
     use crate::Code;
 
     fn settings(pairs: &[(&str, &str)]) -> Result<PageOptions, Error> {
-        let pairs: Vec<_> = pairs
-            .iter()
-            .map(|(key, value)| (key.to_string(), value.to_string()))
-            .collect();
+        let pairs: Vec<_> = pairs.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
         PageOptions::from_settings(&pairs)
     }
 
     #[test]
     fn settings_override_the_defaults() {
-        let options = settings(&[
-            ("viewport", "800x600"),
-            ("locale", "de-DE"),
-            ("time-zone", "Asia/Tokyo"),
-        ])
-        .unwrap();
+        let options = settings(&[("viewport", "800x600"), ("locale", "de-DE"), ("time-zone", "Asia/Tokyo")]).unwrap();
         assert_eq!(options.viewport, (800, 600));
-        assert_eq!(
-            (options.locale.as_str(), options.time_zone.as_str()),
-            ("de-DE", "Asia/Tokyo")
-        );
+        assert_eq!((options.locale.as_str(), options.time_zone.as_str()), ("de-DE", "Asia/Tokyo"));
         assert_eq!(settings(&[]).unwrap(), PageOptions::default());
     }
 
@@ -248,10 +211,7 @@ mod tests {
     fn an_unknown_setting_names_the_known_ones() {
         let error = settings(&[("view-port", "1x1")]).unwrap_err();
         assert_eq!(error.code, Code::Invalid);
-        assert_eq!(
-            error.message,
-            "unknown setting `view-port`; known: viewport, locale, time-zone, user-agent"
-        );
+        assert_eq!(error.message, "unknown setting `view-port`; known: viewport, locale, time-zone, user-agent");
     }
 
     #[test]
@@ -263,11 +223,7 @@ mod tests {
             ("locale", "en_US;"),
             ("user-agent", "a\r\nb: c"),
         ] {
-            assert_eq!(
-                settings(&[(key, value)]).unwrap_err().code,
-                Code::Invalid,
-                "{key}={value}"
-            );
+            assert_eq!(settings(&[(key, value)]).unwrap_err().code, Code::Invalid, "{key}={value}");
         }
     }
 }

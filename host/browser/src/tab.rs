@@ -60,9 +60,7 @@ pub(crate) struct TabState {
 
 impl TabState {
     pub(crate) fn document(&self, loader: &str) -> Option<&Document> {
-        self.documents
-            .iter()
-            .find(|document| document.loader == loader)
+        self.documents.iter().find(|document| document.loader == loader)
     }
 
     /// The committed document.
@@ -72,23 +70,14 @@ impl TabState {
 
     /// The entry of a loader, made where it is new. Loaders are never used twice.
     pub(crate) fn document_mut(&mut self, loader: &str) -> &mut Document {
-        let position = self
-            .documents
-            .iter()
-            .position(|document| document.loader == loader);
+        let position = self.documents.iter().position(|document| document.loader == loader);
         let position = position.unwrap_or_else(|| {
             if self.documents.len() == DOCUMENTS {
                 // Never the committed one: its status may still be asked for.
-                let oldest = self
-                    .documents
-                    .iter()
-                    .position(|document| document.loader != self.loader);
+                let oldest = self.documents.iter().position(|document| document.loader != self.loader);
                 self.documents.remove(oldest.unwrap_or_default());
             }
-            self.documents.push_back(Document {
-                loader: loader.to_owned(),
-                ..Document::default()
-            });
+            self.documents.push_back(Document { loader: loader.to_owned(), ..Document::default() });
             self.documents.len() - 1
         });
         &mut self.documents[position]
@@ -128,36 +117,15 @@ pub(crate) struct Tab {
 }
 
 impl Tab {
-    pub(crate) fn new(
-        connection: Arc<Connection>,
-        identity: Identity,
-        owner: Option<Owner>,
-    ) -> Tab {
-        let Identity {
-            target,
-            session,
-            context,
-        } = identity;
+    pub(crate) fn new(connection: Arc<Connection>, identity: Identity, owner: Option<Owner>) -> Tab {
+        let Identity { target, session, context } = identity;
         // Chromium names the main frame like the target.
-        let state = TabState {
-            main_frame: target.clone(),
-            ..TabState::default()
-        };
-        Tab {
-            target,
-            session,
-            context,
-            state: watch::Sender::new(state),
-            connection,
-            owner: Mutex::new(owner),
-        }
+        let state = TabState { main_frame: target.clone(), ..TabState::default() };
+        Tab { target, session, context, state: watch::Sender::new(state), connection, owner: Mutex::new(owner) }
     }
 
     pub(crate) fn owner(&self) -> Option<Owner> {
-        self.owner
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.owner.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(crate) fn set_owner(&self, owner: Owner) {
@@ -183,10 +151,7 @@ impl Tab {
             first
         });
         if first && let Some(owner) = self.owner().filter(|owner| !owner.popup) {
-            let _ = owner.events.send(Event::PageLost {
-                page: owner.page,
-                reason: reason.to_owned(),
-            });
+            let _ = owner.events.send(Event::PageLost { page: owner.page, reason: reason.to_owned() });
         }
     }
 
@@ -195,11 +160,7 @@ impl Tab {
     }
 
     /// Writes a call without waiting; see [`Connection::send`] about the order.
-    pub(crate) fn send(
-        &self,
-        method: &'static str,
-        params: &Value,
-    ) -> crate::cdp::connection::Answer {
+    pub(crate) fn send(&self, method: &'static str, params: &Value) -> crate::cdp::connection::Answer {
         self.connection.send(Some(&self.session), method, params)
     }
 
@@ -230,12 +191,8 @@ impl Tab {
         match deadline.run(waiting_for, work).await?? {
             // The reason comes a moment later, from the process.
             Err(Failure::Closed) => Err(deadline.run(waiting_for, self.until_gone()).await?),
-            Err(Failure::Protocol { message, .. })
-                if message.contains("Session with given id not found") =>
-            {
-                Err(self
-                    .gone()
-                    .unwrap_or_else(|| Error::page_lost("it was closed")))
+            Err(Failure::Protocol { message, .. }) if message.contains("Session with given id not found") => {
+                Err(self.gone().unwrap_or_else(|| Error::page_lost("it was closed")))
             }
             other => Ok(other),
         }
@@ -250,9 +207,7 @@ impl Tab {
         deadline: &Deadline,
     ) -> Result<T, Error> {
         let answer = self.send(method, params);
-        self.answer(answer, waiting_for, deadline)
-            .await?
-            .map_err(|failure| Error::unavailable(failure.to_string()))
+        self.answer(answer, waiting_for, deadline).await?.map_err(|failure| Error::unavailable(failure.to_string()))
     }
 
     /// Waits until `ready` finds in the state what it looks for.

@@ -53,10 +53,7 @@ pub(crate) enum Failure {
     #[error("the browser is gone")]
     Closed,
     #[error("{method}: {message}")]
-    Protocol {
-        method: &'static str,
-        message: String,
-    },
+    Protocol { method: &'static str, message: String },
 }
 
 #[derive(Deserialize)]
@@ -104,11 +101,7 @@ impl Connection {
         handler: Arc<dyn Handler>,
     ) -> Arc<Connection> {
         let (outgoing, messages) = mpsc::unbounded_channel();
-        let connection = Arc::new(Connection {
-            outgoing,
-            next_id: AtomicU64::new(1),
-            pending: Mutex::default(),
-        });
+        let connection = Arc::new(Connection { outgoing, next_id: AtomicU64::new(1), pending: Mutex::default() });
         tokio::spawn(write_all(write, messages));
         let weak = Arc::downgrade(&connection);
         tokio::spawn(async move {
@@ -131,12 +124,7 @@ impl Connection {
 
     /// Writes a call. The order of two `send`s is their order on the wire, whatever is awaited
     /// first.
-    pub(crate) fn send(
-        self: &Arc<Self>,
-        session: Option<&str>,
-        method: &'static str,
-        params: &Value,
-    ) -> Answer {
+    pub(crate) fn send(self: &Arc<Self>, session: Option<&str>, method: &'static str, params: &Value) -> Answer {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let (sender, receiver) = oneshot::channel();
         {
@@ -146,12 +134,7 @@ impl Connection {
             }
         }
         self.write(id, session, method, params);
-        Answer {
-            connection: Arc::clone(self),
-            id,
-            method,
-            receiver,
-        }
+        Answer { connection: Arc::clone(self), id, method, receiver }
     }
 
     /// Writes a call whose answer nobody needs.
@@ -186,14 +169,7 @@ impl Connection {
                 let _ = sender.send(reply);
             }
         } else if let Some(method) = &message.method {
-            handler.event(
-                self,
-                &Event {
-                    session: message.session.as_deref(),
-                    method,
-                    params: message.params,
-                },
-            );
+            handler.event(self, &Event { session: message.session.as_deref(), method, params: message.params });
         }
     }
 
@@ -216,14 +192,13 @@ impl Answer {
         let protocol = |message: String| Failure::Protocol { method, message };
         match (&mut self.receiver).await {
             Err(_) => Err(Failure::Closed),
-            Ok(Err(error)) => Err(protocol(
-                match error.data.as_ref().and_then(Value::as_str) {
-                    Some(data) => format!("{} ({data})", error.message),
-                    None => error.message,
-                },
-            )),
-            Ok(Ok(result)) => serde_json::from_str(result.get())
-                .map_err(|error| protocol(format!("unexpected answer: {error}"))),
+            Ok(Err(error)) => Err(protocol(match error.data.as_ref().and_then(Value::as_str) {
+                Some(data) => format!("{} ({data})", error.message),
+                None => error.message,
+            })),
+            Ok(Ok(result)) => {
+                serde_json::from_str(result.get()).map_err(|error| protocol(format!("unexpected answer: {error}")))
+            }
         }
     }
 }

@@ -23,21 +23,13 @@ pub(crate) struct Frames<R> {
 
 impl<R: AsyncRead + Unpin> Frames<R> {
     pub(crate) fn new(stream: R) -> Frames<R> {
-        Frames {
-            stream,
-            buffer: Vec::with_capacity(WRITE_BATCH),
-            start: 0,
-            searched: 0,
-        }
+        Frames { stream, buffer: Vec::with_capacity(WRITE_BATCH), start: 0, searched: 0 }
     }
 
     /// The next message without its NUL, or `None` at the end of the stream.
     pub(crate) async fn next(&mut self) -> std::io::Result<Option<&[u8]>> {
         loop {
-            if let Some(length) = self.buffer[self.searched..]
-                .iter()
-                .position(|byte| *byte == 0)
-            {
+            if let Some(length) = self.buffer[self.searched..].iter().position(|byte| *byte == 0) {
                 let (start, end) = (self.start, self.searched + length);
                 self.start = end + 1;
                 self.searched = self.start;
@@ -58,10 +50,7 @@ impl<R: AsyncRead + Unpin> Frames<R> {
 }
 
 /// Writes what arrives in `messages`, in order, until the other side or the sender is gone.
-pub(crate) async fn write_all(
-    mut stream: impl AsyncWrite + Unpin,
-    mut messages: mpsc::UnboundedReceiver<Vec<u8>>,
-) {
+pub(crate) async fn write_all(mut stream: impl AsyncWrite + Unpin, mut messages: mpsc::UnboundedReceiver<Vec<u8>>) {
     let mut batch = Vec::new();
     while let Some(message) = messages.recv().await {
         batch.extend_from_slice(&message);
@@ -97,10 +86,7 @@ mod tests {
                 seen.push(String::from_utf8(frame.to_vec()).unwrap());
             }
             writing.await.unwrap().unwrap();
-            assert_eq!(
-                seen,
-                ["{\"a\":1}", "{}", "", "{\"long\":\"xxxxxxxxxxxxxxxx\"}"]
-            );
+            assert_eq!(seen, ["{\"a\":1}", "{}", "", "{\"long\":\"xxxxxxxxxxxxxxxx\"}"]);
         }
     }
 }

@@ -33,25 +33,19 @@ impl NeverList {
 
     pub(crate) fn add(&self, address: SocketAddr) {
         let address = SocketAddr::new(address.ip().to_canonical(), address.port());
-        self.0
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(address);
+        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(address);
     }
 
     pub(crate) fn remove(&self, address: SocketAddr) {
-        self.0
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(&address);
+        self.0.write().unwrap_or_else(PoisonError::into_inner).remove(&address);
     }
 
     fn contains(&self, address: SocketAddr) -> bool {
         let list = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let any = |ip: IpAddr| SocketAddr::new(ip, address.port());
         // A listener on all addresses is reached by each address of this machine.
-        let wildcard = list.contains(&any(Ipv4Addr::UNSPECIFIED.into()))
-            || list.contains(&any(Ipv6Addr::UNSPECIFIED.into()));
+        let wildcard =
+            list.contains(&any(Ipv4Addr::UNSPECIFIED.into())) || list.contains(&any(Ipv6Addr::UNSPECIFIED.into()));
         list.contains(&address) || (wildcard && is_own(address.ip()))
     }
 }
@@ -60,11 +54,7 @@ impl NeverList {
 /// to connect from. Connecting a UDP socket sends nothing.
 fn is_own(ip: IpAddr) -> bool {
     let source = || {
-        let any: IpAddr = if ip.is_ipv4() {
-            Ipv4Addr::UNSPECIFIED.into()
-        } else {
-            Ipv6Addr::UNSPECIFIED.into()
-        };
+        let any: IpAddr = if ip.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
         let socket = UdpSocket::bind((any, 0)).ok()?;
         socket.connect((ip, 9)).ok()?;
         Some(socket.local_addr().ok()?.ip())
@@ -73,15 +63,9 @@ fn is_own(ip: IpAddr) -> bool {
 }
 
 /// Whether a connection under this verdict may go to `address`; the error says why not.
-pub(crate) fn check(
-    verdict: Verdict,
-    address: SocketAddr,
-    never: &NeverList,
-) -> Result<(), &'static str> {
+pub(crate) fn check(verdict: Verdict, address: SocketAddr, never: &NeverList) -> Result<(), &'static str> {
     let ip = address.ip().to_canonical();
-    if let Some(why) =
-        never_reachable(ip).or_else(|| embedded(ip).and_then(|inner| never_reachable(inner.into())))
-    {
+    if let Some(why) = never_reachable(ip).or_else(|| embedded(ip).and_then(|inner| never_reachable(inner.into()))) {
         return Err(why);
     }
     if never.contains(SocketAddr::new(ip, address.port())) {
@@ -90,9 +74,7 @@ pub(crate) fn check(
     match verdict {
         Verdict::Exact => Ok(()),
         Verdict::Denied => Err("not granted"),
-        Verdict::Public if !is_public(ip) => {
-            Err("not granted: a wildcard reaches public addresses only")
-        }
+        Verdict::Public if !is_public(ip) => Err("not granted: a wildcard reaches public addresses only"),
         Verdict::Public if !matches!(address.port(), 80 | 443) => {
             Err("not granted: a wildcard reaches ports 80 and 443 only")
         }
@@ -168,12 +150,7 @@ mod tests {
     use super::*;
 
     fn allowed(verdict: Verdict, ip: &str, port: u16) -> bool {
-        check(
-            verdict,
-            SocketAddr::new(ip.parse().unwrap(), port),
-            &NeverList::default(),
-        )
-        .is_ok()
+        check(verdict, SocketAddr::new(ip.parse().unwrap(), port), &NeverList::default()).is_ok()
     }
 
     #[test]
@@ -242,14 +219,7 @@ mod tests {
 
     #[test]
     fn a_literal_grant_reaches_private_addresses_but_never_metadata() {
-        for ip in [
-            "127.0.0.1",
-            "::1",
-            "10.0.0.1",
-            "192.168.0.9",
-            "fd12::1",
-            "1.1.1.1",
-        ] {
+        for ip in ["127.0.0.1", "::1", "10.0.0.1", "192.168.0.9", "fd12::1", "1.1.1.1"] {
             assert!(allowed(Verdict::Exact, ip, 8080), "{ip}");
         }
         for ip in [
@@ -276,12 +246,8 @@ mod tests {
 
     #[test]
     fn a_listener_of_the_host_is_never_reachable() {
-        let never = NeverList::new(&[
-            "127.0.0.1:7000".parse().unwrap(),
-            "0.0.0.0:8000".parse().unwrap(),
-        ]);
-        let allowed =
-            |address: &str| check(Verdict::Exact, address.parse().unwrap(), &never).is_ok();
+        let never = NeverList::new(&["127.0.0.1:7000".parse().unwrap(), "0.0.0.0:8000".parse().unwrap()]);
+        let allowed = |address: &str| check(Verdict::Exact, address.parse().unwrap(), &never).is_ok();
         assert!(!allowed("127.0.0.1:7000") && !allowed("[::ffff:127.0.0.1]:7000"));
         assert!(!allowed("127.0.0.1:8000") && !allowed("127.0.0.2:8000") && !allowed("[::1]:8000"));
         assert!(allowed("127.0.0.1:7001") && allowed("93.184.215.14:8000"));

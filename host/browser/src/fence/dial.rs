@@ -46,17 +46,8 @@ struct Troubles {
 }
 
 impl Dialer {
-    pub(crate) fn new(
-        policy: Arc<dyn Policy>,
-        never: NeverList,
-        events: mpsc::UnboundedSender<Event>,
-    ) -> Dialer {
-        Dialer {
-            policy,
-            never,
-            events,
-            troubles: Mutex::default(),
-        }
+    pub(crate) fn new(policy: Arc<dyn Policy>, never: NeverList, events: mpsc::UnboundedSender<Event>) -> Dialer {
+        Dialer { policy, never, events, troubles: Mutex::default() }
     }
 
     /// Policy and literal addresses, all that can be said without asking a name server.
@@ -70,8 +61,7 @@ impl Dialer {
             Some(Host::Ipv6(ip)) => Some(IpAddr::V6(ip)),
         };
         if let Some(ip) = literal
-            && let Err(reason) =
-                address::check(verdict, SocketAddr::new(ip, destination.port), &self.never)
+            && let Err(reason) = address::check(verdict, SocketAddr::new(ip, destination.port), &self.never)
         {
             return blocked(reason);
         }
@@ -86,11 +76,7 @@ impl Dialer {
 
     /// Judges, resolves, checks and connects. A refusal is reported; `url` is what the page asked
     /// for, where known.
-    pub(crate) async fn connect(
-        &self,
-        destination: &Destination,
-        url: Option<&str>,
-    ) -> Result<TcpStream, Refusal> {
+    pub(crate) async fn connect(&self, destination: &Destination, url: Option<&str>) -> Result<TcpStream, Refusal> {
         let result = self.try_connect(destination).await;
         if let Err(refusal) = &result {
             self.note(destination, url, refusal.clone());
@@ -105,11 +91,7 @@ impl Dialer {
         let mut failed = None;
         for address in addresses {
             if let Err(reason) = address::check(verdict, address, &self.never) {
-                refused = Some(Refusal::Blocked(format!(
-                    "{} is {}: {reason}",
-                    destination.host,
-                    address.ip()
-                )));
+                refused = Some(Refusal::Blocked(format!("{} is {}: {reason}", destination.host, address.ip())));
                 continue;
             }
             match timeout(CONNECT_TIMEOUT, TcpStream::connect(address)).await {
@@ -121,9 +103,7 @@ impl Dialer {
                 Err(_) => failed = Some(Refusal::Unreachable("no answer".into())),
             }
         }
-        Err(failed
-            .or(refused)
-            .unwrap_or_else(|| Refusal::Unreachable("the name has no address".into())))
+        Err(failed.or(refused).unwrap_or_else(|| Refusal::Unreachable("the name has no address".into())))
     }
 
     /// Remembers a refusal and reports a block, once an origin.
@@ -146,11 +126,8 @@ impl Dialer {
         }
         if troubles.latest.len() < REMEMBERED || troubles.latest.contains_key(&origin) {
             troubles.latest.insert(origin, (count, refusal));
-        } else if let Some(oldest) = troubles
-            .latest
-            .iter()
-            .min_by_key(|(_, (position, _))| *position)
-            .map(|(origin, _)| origin.clone())
+        } else if let Some(oldest) =
+            troubles.latest.iter().min_by_key(|(_, (position, _))| *position).map(|(origin, _)| origin.clone())
         {
             troubles.latest.remove(&oldest);
             troubles.latest.insert(origin, (count, refusal));
@@ -164,11 +141,7 @@ impl Dialer {
 
     /// The latest refusal of an origin after a mark.
     pub(crate) fn refusal_since(&self, mark: u64, origin: &str) -> Option<Refusal> {
-        self.troubles()
-            .latest
-            .get(origin)
-            .filter(|(position, _)| *position > mark)
-            .map(|(_, refusal)| refusal.clone())
+        self.troubles().latest.get(origin).filter(|(position, _)| *position > mark).map(|(_, refusal)| refusal.clone())
     }
 
     fn troubles(&self) -> std::sync::MutexGuard<'_, Troubles> {
@@ -191,17 +164,9 @@ async fn resolve(destination: &Destination) -> Result<Vec<SocketAddr>, String> {
             SocketAddr::new(Ipv6Addr::LOCALHOST.into(), port),
         ]);
     }
-    match timeout(
-        RESOLVE_TIMEOUT,
-        tokio::net::lookup_host((name.as_str(), port)),
-    )
-    .await
-    {
+    match timeout(RESOLVE_TIMEOUT, tokio::net::lookup_host((name.as_str(), port))).await {
         Ok(Ok(addresses)) => Ok(addresses.collect()),
-        Ok(Err(error)) => Err(format!(
-            "the name {name} can't be resolved: {}",
-            plain(&error)
-        )),
+        Ok(Err(error)) => Err(format!("the name {name} can't be resolved: {}", plain(&error))),
         Err(_) => Err(format!("no name server answered for {name}")),
     }
 }
@@ -209,8 +174,5 @@ async fn resolve(destination: &Destination) -> Result<Vec<SocketAddr>, String> {
 /// `Connection refused` instead of `Connection refused (os error 111)`.
 fn plain(error: &std::io::Error) -> String {
     let text = error.to_string();
-    text.split(" (os error")
-        .next()
-        .unwrap_or(&text)
-        .to_lowercase()
+    text.split(" (os error").next().unwrap_or(&text).to_lowercase()
 }

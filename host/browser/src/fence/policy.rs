@@ -69,11 +69,7 @@ impl Destination {
             "https" | "wss" => Scheme::Https,
             _ => return None,
         };
-        Some(Destination {
-            scheme: Some(scheme),
-            host: url.host_str()?.to_owned(),
-            port: url.port_or_known_default()?,
-        })
+        Some(Destination { scheme: Some(scheme), host: url.host_str()?.to_owned(), port: url.port_or_known_default()? })
     }
 
     /// Reads the `host:port` of a `CONNECT`.
@@ -81,26 +77,17 @@ impl Destination {
         // Ends in an explicit port, and holds nothing that would make the rest a path or a user
         // name.
         let (_, port) = authority.rsplit_once(':')?;
-        if authority.contains(['/', '\\', '?', '#', '@'])
-            || !port.bytes().all(|byte| byte.is_ascii_digit())
-        {
+        if authority.contains(['/', '\\', '?', '#', '@']) || !port.bytes().all(|byte| byte.is_ascii_digit()) {
             return None;
         }
         let url = Url::parse(&format!("http://{authority}/")).ok()?;
-        Some(Destination {
-            scheme: None,
-            ..Destination::of(&url)?
-        })
+        Some(Destination { scheme: None, ..Destination::of(&url)? })
     }
 
     /// As browsers write it: `https://shop.example`, `http://127.0.0.1:8080`. A tunnel counts as
     /// `https`, but on port 80.
     pub fn origin(&self) -> String {
-        let scheme = self.scheme.unwrap_or(if self.port == 80 {
-            Scheme::Http
-        } else {
-            Scheme::Https
-        });
+        let scheme = self.scheme.unwrap_or(if self.port == 80 { Scheme::Http } else { Scheme::Https });
         if self.port == scheme.default_port() {
             format!("{}://{}", scheme.as_str(), self.host)
         } else {
@@ -134,65 +121,32 @@ mod tests {
 
     #[test]
     fn odd_notations_of_an_address_are_one_destination() {
-        for host in [
-            "127.0.0.1",
-            "2130706433",
-            "0x7f.1",
-            "0177.0.0.1",
-            "127.1",
-            "127.0.0.1.",
-        ] {
+        for host in ["127.0.0.1", "2130706433", "0x7f.1", "0177.0.0.1", "127.1", "127.0.0.1."] {
             let destination = of(&format!("http://{host}:8080/x")).unwrap();
             assert_eq!(destination.host, "127.0.0.1", "{host}");
             let tunnel = Destination::of_authority(&format!("{host}:8080")).unwrap();
-            assert_eq!(
-                (tunnel.host.as_str(), tunnel.port, tunnel.scheme),
-                ("127.0.0.1", 8080, None)
-            );
+            assert_eq!((tunnel.host.as_str(), tunnel.port, tunnel.scheme), ("127.0.0.1", 8080, None));
         }
         assert_eq!(of("http://[0:0:0:0:0:0:0:1]/").unwrap().host, "[::1]");
-        assert_eq!(
-            of("https://SHOP.example/").unwrap().origin(),
-            "https://shop.example"
-        );
+        assert_eq!(of("https://SHOP.example/").unwrap().origin(), "https://shop.example");
     }
 
     #[test]
     fn a_websocket_is_an_http_destination() {
         assert_eq!(of("ws://a.example/x").unwrap().origin(), "http://a.example");
-        assert_eq!(
-            of("wss://a.example:8443/x").unwrap().grant(),
-            "browser https://a.example:8443"
-        );
+        assert_eq!(of("wss://a.example:8443/x").unwrap().grant(), "browser https://a.example:8443");
         assert_eq!(of("ftp://a.example/"), None);
     }
 
     #[test]
     fn a_tunnel_names_host_and_port_and_nothing_else() {
-        assert_eq!(
-            Destination::of_authority("a.example:443").unwrap().origin(),
-            "https://a.example"
-        );
-        assert_eq!(
-            Destination::of_authority("a.example:80").unwrap().origin(),
-            "http://a.example"
-        );
-        for bad in [
-            "a.example",
-            "a.example:",
-            "u@a.example:1",
-            "a.example/x:1",
-            "a.example:99999",
-            ":1",
-            "a b:1",
-            "[::1]",
-        ] {
+        assert_eq!(Destination::of_authority("a.example:443").unwrap().origin(), "https://a.example");
+        assert_eq!(Destination::of_authority("a.example:80").unwrap().origin(), "http://a.example");
+        for bad in
+            ["a.example", "a.example:", "u@a.example:1", "a.example/x:1", "a.example:99999", ":1", "a b:1", "[::1]"]
+        {
             // The last one has colons, but no port.
-            assert_eq!(
-                Destination::of_authority(bad).filter(|found| found.port != 80),
-                None,
-                "{bad}"
-            );
+            assert_eq!(Destination::of_authority(bad).filter(|found| found.port != 80), None, "{bad}");
         }
     }
 }

@@ -62,13 +62,7 @@ impl Fence {
         let dialer = Arc::new(dialer);
         let stop = CancellationToken::new();
         tokio::spawn(accept(listener, Arc::clone(&dialer), stop.clone()));
-        Ok(Fence {
-            address,
-            dialer,
-            never,
-            stop,
-            closed: AtomicBool::new(false),
-        })
+        Ok(Fence { address, dialer, never, stop, closed: AtomicBool::new(false) })
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
@@ -109,11 +103,7 @@ async fn accept(listener: TcpListener, dialer: Arc<Dialer>, stop: CancellationTo
                 }
             },
         };
-        let client = Arc::new(Client {
-            dialer: Arc::clone(&dialer),
-            stop: stop.clone(),
-            upstream: Mutex::new(None),
-        });
+        let client = Arc::new(Client { dialer: Arc::clone(&dialer), stop: stop.clone(), upstream: Mutex::new(None) });
         let stop = stop.clone();
         tokio::spawn(async move {
             let _ = stop.run_until_cancelled(client.serve(stream)).await;
@@ -148,18 +138,12 @@ impl Client {
     }
 
     async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
-        if request.method() == Method::CONNECT {
-            self.tunnel(request).await
-        } else {
-            self.forward(request).await
-        }
+        if request.method() == Method::CONNECT { self.tunnel(request).await } else { self.forward(request).await }
     }
 
     async fn tunnel(&self, request: Request<Incoming>) -> Response<Body> {
         let authority = request.uri().authority();
-        let Some(destination) =
-            authority.and_then(|authority| Destination::of_authority(authority.as_str()))
-        else {
+        let Some(destination) = authority.and_then(|authority| Destination::of_authority(authority.as_str())) else {
             return bad_request("CONNECT needs a host and a port");
         };
         let mut upstream = match self.dialer.connect(&destination, None).await {
@@ -170,9 +154,7 @@ impl Client {
         tokio::spawn(async move {
             let relay = async {
                 if let Ok(upgraded) = hyper::upgrade::on(request).await {
-                    let _ =
-                        tokio::io::copy_bidirectional(&mut TokioIo::new(upgraded), &mut upstream)
-                            .await;
+                    let _ = tokio::io::copy_bidirectional(&mut TokioIo::new(upgraded), &mut upstream).await;
                 }
             };
             let _ = stop.run_until_cancelled(relay).await;
@@ -183,21 +165,15 @@ impl Client {
     async fn forward(&self, mut request: Request<Incoming>) -> Response<Body> {
         // Parsed like Chromium parses it, so that every notation of an address means the same here
         // and there.
-        let url = request
-            .uri()
-            .scheme()
-            .and_then(|_| Url::parse(&request.uri().to_string()).ok());
-        let Some((url, destination)) =
-            url.and_then(|url| Some((url.clone(), Destination::of(&url)?)))
-        else {
+        let url = request.uri().scheme().and_then(|_| Url::parse(&request.uri().to_string()).ok());
+        let Some((url, destination)) = url.and_then(|url| Some((url.clone(), Destination::of(&url)?))) else {
             return bad_request("this is a proxy: it needs an absolute http URL");
         };
         if url.scheme() != "http" {
             return bad_request("a proxy request has the scheme http");
         }
         if let Err(refusal) = self.dialer.judge(&destination) {
-            self.dialer
-                .note(&destination, Some(url.as_str()), refusal.clone());
+            self.dialer.note(&destination, Some(url.as_str()), refusal.clone());
             return refused(&destination, &refusal);
         }
         let Some(uri) = origin_form(&url) else {
@@ -257,16 +233,13 @@ impl Client {
             .allow_spaces_after_header_name_in_responses(true)
             .handshake(TokioIo::new(stream))
             .await;
-        let (mut upstream, connection) =
-            handshake.map_err(|error| self.unreachable(destination, url, &error))?;
+        let (mut upstream, connection) = handshake.map_err(|error| self.unreachable(destination, url, &error))?;
         let stop = self.stop.clone();
         tokio::spawn(async move {
             let _ = stop.run_until_cancelled(connection).await;
         });
-        let response = upstream
-            .send_request(request)
-            .await
-            .map_err(|error| self.unreachable(destination, url, &error))?;
+        let response =
+            upstream.send_request(request).await.map_err(|error| self.unreachable(destination, url, &error))?;
         *self.upstream.lock().await = Some((destination.clone(), upstream));
         Ok(response)
     }
@@ -303,21 +276,14 @@ fn strip_hop_by_hop(headers: &mut HeaderMap) {
 }
 
 fn empty() -> Body {
-    Full::default()
-        .map_err(|never: Infallible| match never {})
-        .boxed()
+    Full::default().map_err(|never: Infallible| match never {}).boxed()
 }
 
 fn page(status: StatusCode, text: &str) -> Response<Body> {
-    let body = Full::from(format!("{text}\n"))
-        .map_err(|never: Infallible| match never {})
-        .boxed();
+    let body = Full::from(format!("{text}\n")).map_err(|never: Infallible| match never {}).boxed();
     let mut response = Response::new(body);
     *response.status_mut() = status;
-    response.headers_mut().insert(
-        CONTENT_TYPE,
-        HeaderValue::from_static("text/plain; charset=utf-8"),
-    );
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     response
 }
 
@@ -327,13 +293,9 @@ fn bad_request(text: &str) -> Response<Body> {
 
 fn refused(destination: &Destination, refusal: &Refusal) -> Response<Body> {
     match refusal {
-        Refusal::Blocked(reason) => page(
-            StatusCode::FORBIDDEN,
-            &format!("{destination} is blocked: {reason}"),
-        ),
-        Refusal::Unreachable(reason) => page(
-            StatusCode::BAD_GATEWAY,
-            &format!("{destination} can't be reached: {reason}"),
-        ),
+        Refusal::Blocked(reason) => page(StatusCode::FORBIDDEN, &format!("{destination} is blocked: {reason}")),
+        Refusal::Unreachable(reason) => {
+            page(StatusCode::BAD_GATEWAY, &format!("{destination} can't be reached: {reason}"))
+        }
     }
 }

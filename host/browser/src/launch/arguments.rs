@@ -71,9 +71,7 @@ pub(super) fn arguments(executable: &Path, profile: &Path, no_sandbox: bool) -> 
     for group in [QUIET, FENCE, STEADY] {
         arguments.extend(group.iter().map(OsString::from));
     }
-    let shell = executable
-        .file_name()
-        .is_some_and(|name| name.to_string_lossy().contains("headless-shell"));
+    let shell = executable.file_name().is_some_and(|name| name.to_string_lossy().contains("headless-shell"));
     if shell {
         arguments.push("--headless".into());
     } else {

@@ -48,14 +48,9 @@ pub(super) async fn spawn(command: Command) -> io::Result<Started> {
         started.ok().map(|_| jobs)
     });
     let (reply, started) = oneshot::channel();
-    let jobs = forker
-        .as_ref()
-        .ok_or_else(|| io::Error::other("no thread to fork from"))?;
-    jobs.send(Job { command, reply })
-        .map_err(|_| io::Error::other("the forking thread is gone"))?;
-    started
-        .await
-        .map_err(|_| io::Error::other("the forking thread is gone"))?
+    let jobs = forker.as_ref().ok_or_else(|| io::Error::other("no thread to fork from"))?;
+    jobs.send(Job { command, reply }).map_err(|_| io::Error::other("the forking thread is gone"))?;
+    started.await.map_err(|_| io::Error::other("the forking thread is gone"))?
 }
 
 /// Nobody waits for this browser any more: its caller was cancelled.
@@ -67,10 +62,8 @@ fn abandon(mut started: Started) {
 fn fork(mut command: Command) -> io::Result<Started> {
     let (calls, write) = io::pipe()?;
     let (read, answers) = io::pipe()?;
-    for end in [
-        rustix::pipe::fcntl_setpipe_size(&write, PIPE_SIZE),
-        rustix::pipe::fcntl_setpipe_size(&read, PIPE_SIZE),
-    ] {
+    for end in [rustix::pipe::fcntl_setpipe_size(&write, PIPE_SIZE), rustix::pipe::fcntl_setpipe_size(&read, PIPE_SIZE)]
+    {
         // Only speed is lost.
         if let Err(error) = end {
             tracing::debug!(%error, "the DevTools pipe keeps its default size");
@@ -80,19 +73,10 @@ fn fork(mut command: Command) -> io::Result<Started> {
     let calls = rustix::io::fcntl_dupfd_cloexec(&calls, 10)?;
     let answers = rustix::io::fcntl_dupfd_cloexec(&answers, 10)?;
     command.process_group(0);
-    prepare_child(
-        &mut command,
-        calls.as_raw_fd(),
-        answers.as_raw_fd(),
-        std::process::id(),
-    );
+    prepare_child(&mut command, calls.as_raw_fd(), answers.as_raw_fd(), std::process::id());
     let process = command.spawn()?;
     // The child's ends close here: otherwise the end of the pipe would never be seen.
-    Ok(Started {
-        process,
-        read: read.into(),
-        write: write.into(),
-    })
+    Ok(Started { process, read: read.into(), write: write.into() })
 }
 
 /// `unsafe` for `pre_exec`: its closure runs between fork and exec in a copy of a process that had

@@ -32,10 +32,7 @@ pub(crate) fn locate(config: &Config) -> Result<PathBuf, Error> {
         return if configured.is_file() {
             Ok(configured.clone())
         } else {
-            Err(Error::unavailable(format!(
-                "the configured browser {} does not exist",
-                configured.display()
-            )))
+            Err(Error::unavailable(format!("the configured browser {} does not exist", configured.display())))
         };
     }
     [HEADLESS_SHELL, CHROMIUM].iter().map(PathBuf::from).find(|path| path.is_file()).ok_or_else(|| {
@@ -78,22 +75,16 @@ pub(crate) async fn launch(config: &Config) -> Result<(Process, Pipe), Error> {
     })
     .await
     .map_err(|_| Error::unavailable("the profile folder could not be made"))?
-    .map_err(|error| {
-        failed(
-            &format!("no profile folder in {}", config.profiles.display()),
-            error,
-        )
-    })?;
+    .map_err(|error| failed(&format!("no profile folder in {}", config.profiles.display()), error))?;
 
     let command = command(&executable, &profile, config.no_sandbox)
         .map_err(|error| failed("the browser's log can't be written", error))?;
     let child = fork::spawn(command)
         .await
         .map_err(|error| failed(&format!("{} does not start", executable.display()), error))?;
-    let pipe =
-        Pipe::open(child.read, child.write).map_err(|error| failed("the DevTools pipe", error))?;
-    let process = Process::watch(child.process, profile)
-        .map_err(|error| failed("the browser can't be watched", error))?;
+    let pipe = Pipe::open(child.read, child.write).map_err(|error| failed("the DevTools pipe", error))?;
+    let process =
+        Process::watch(child.process, profile).map_err(|error| failed("the browser can't be watched", error))?;
     Ok((process, pipe))
 }
 
@@ -102,34 +93,19 @@ fn command(executable: &Path, profile: &Profile, no_sandbox: bool) -> std::io::R
     command.args(arguments::arguments(executable, profile.path(), no_sandbox));
     // The host's environment may hold secrets and proxies; a browser needs neither.
     command.env_clear();
-    for name in [
-        "PATH",
-        "LANG",
-        "LC_ALL",
-        "LD_LIBRARY_PATH",
-        "FONTCONFIG_FILE",
-        "FONTCONFIG_PATH",
-    ] {
+    for name in ["PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "FONTCONFIG_FILE", "FONTCONFIG_PATH"] {
         if let Some(value) = std::env::var_os(name) {
             command.env(name, value);
         }
     }
-    command
-        .env("HOME", profile.path())
-        .env("TMPDIR", profile.temporary());
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(profile.log()?);
+    command.env("HOME", profile.path()).env("TMPDIR", profile.temporary());
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(profile.log()?);
     Ok(command)
 }
 
 impl Pipe {
     fn open(read: OwnedFd, write: OwnedFd) -> std::io::Result<Pipe> {
-        Ok(Pipe {
-            read: pipe::Receiver::from_owned_fd(read)?,
-            write: pipe::Sender::from_owned_fd(write)?,
-        })
+        Ok(Pipe { read: pipe::Receiver::from_owned_fd(read)?, write: pipe::Sender::from_owned_fd(write)? })
     }
 }
 
@@ -139,39 +115,30 @@ impl Process {
         let pid = Pid::from_child(&child);
         let alive = Arc::new(Mutex::new(true));
         let (tell, ended) = watch::channel(None);
-        let process = Process {
-            pid,
-            alive: Arc::clone(&alive),
-            ended,
-        };
-        std::thread::Builder::new()
-            .name("chromium-wait".into())
-            .spawn(move || {
-                // Seen first, reaped second, so that nobody signals a number that was given away in
-                // between.
-                let seen = rustix::process::waitid(
-                    WaitId::Pid(pid),
-                    WaitIdOptions::EXITED | WaitIdOptions::NOWAIT,
-                );
-                let mut alive = alive.lock().unwrap_or_else(PoisonError::into_inner);
-                // Children whose parent was killed may still be on their way out.
-                let _ = rustix::process::kill_process_group(pid, Signal::KILL);
-                *alive = false;
-                let status = child.wait();
-                drop(alive);
-                let status = match (seen, status) {
-                    (_, Ok(status)) => status.to_string(),
-                    (_, Err(error)) => error.to_string(),
-                };
-                let log = profile.log_tail();
-                drop(profile);
-                let reason = if log.is_empty() {
-                    format!("Chromium ended ({status})")
-                } else {
-                    format!("Chromium ended ({status}): {log}")
-                };
-                let _ = tell.send(Some(reason));
-            })?;
+        let process = Process { pid, alive: Arc::clone(&alive), ended };
+        std::thread::Builder::new().name("chromium-wait".into()).spawn(move || {
+            // Seen first, reaped second, so that nobody signals a number that was given away in
+            // between.
+            let seen = rustix::process::waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+            let mut alive = alive.lock().unwrap_or_else(PoisonError::into_inner);
+            // Children whose parent was killed may still be on their way out.
+            let _ = rustix::process::kill_process_group(pid, Signal::KILL);
+            *alive = false;
+            let status = child.wait();
+            drop(alive);
+            let status = match (seen, status) {
+                (_, Ok(status)) => status.to_string(),
+                (_, Err(error)) => error.to_string(),
+            };
+            let log = profile.log_tail();
+            drop(profile);
+            let reason = if log.is_empty() {
+                format!("Chromium ended ({status})")
+            } else {
+                format!("Chromium ended ({status}): {log}")
+            };
+            let _ = tell.send(Some(reason));
+        })?;
         Ok(process)
     }
 

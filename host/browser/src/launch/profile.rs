@@ -30,10 +30,7 @@ pub(super) struct Profile {
 impl Profile {
     /// A new folder in `parent`, mode 0700.
     pub(super) fn create(parent: &Path) -> io::Result<Profile> {
-        fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(parent)?;
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
         // Chromium runs elsewhere as far as its current folder goes.
         let parent = fs::canonicalize(parent)?;
         for _ in 0..16 {
@@ -56,12 +53,7 @@ impl Profile {
             } else {
                 std::env::temp_dir()
             };
-            return Ok(Profile {
-                path,
-                temporary,
-                lock_path,
-                _lock: lock,
-            });
+            return Ok(Profile { path, temporary, lock_path, _lock: lock });
         }
         Err(io::Error::other("no name for a profile folder was free"))
     }
@@ -86,10 +78,7 @@ impl Profile {
             file.seek(SeekFrom::Start(length.saturating_sub(LOG_TAIL)))?;
             let mut bytes = Vec::new();
             file.read_to_end(&mut bytes)?;
-            Ok(String::from_utf8_lossy(&bytes)
-                .split_whitespace()
-                .collect::<Vec<_>>()
-                .join(" "))
+            Ok(String::from_utf8_lossy(&bytes).split_whitespace().collect::<Vec<_>>().join(" "))
         };
         read().unwrap_or_default()
     }
@@ -109,11 +98,7 @@ pub(super) fn remove_stale(parent: &Path) {
     for entry in entries.flatten() {
         let lock_path = entry.path();
         let ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
-        if !ours
-            || lock_path
-                .extension()
-                .is_none_or(|extension| extension != LOCK)
-        {
+        if !ours || lock_path.extension().is_none_or(|extension| extension != LOCK) {
             continue;
         }
         let Ok(lock) = File::open(&lock_path) else {

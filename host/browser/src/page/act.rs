@@ -70,27 +70,18 @@ impl Page {
     pub async fn click(&self, locator: &str, call: &Call) -> Result<(), Error> {
         let locator = Locator::parse(locator)?;
         let deadline = call.start();
-        let _hands = deadline
-            .run("another action on the page", self.inner.hands.lock())
-            .await?;
+        let _hands = deadline.run("another action on the page", self.inner.hands.lock()).await?;
         let waiting_for = format!("`{}` to be clicked", locator.text);
         loop {
             let live = self.live();
             let request = json!({"id": live.id, "steps": locator.steps});
-            let point: Point = self.check(
-                &locator,
-                self.ask_until("click", request, &waiting_for, &deadline)
-                    .await?,
-                &deadline,
-            )?;
+            let point: Point =
+                self.check(&locator, self.ask_until("click", request, &waiting_for, &deadline).await?, &deadline)?;
             let navigations = self.inner.tab.state.borrow().navigations;
             let clicked = self.press_mouse(point, &waiting_for, &deadline).await?;
             live.over();
             match clicked {
-                Some(Clicked {
-                    hit: false,
-                    covering: Some(covering),
-                }) => {
+                Some(Clicked { hit: false, covering: Some(covering) }) => {
                     if deadline.passed() {
                         return Err(covered(&locator.text, &covering, &deadline));
                     }
@@ -122,35 +113,19 @@ impl Page {
         // Written together, from one task: in this order, and never half.
         let answers = [
             tab.send("Input.dispatchMouseEvent", &event("mouseMoved", "none", 0)),
-            tab.send(
-                "Input.dispatchMouseEvent",
-                &event("mousePressed", "left", 1),
-            ),
-            tab.send(
-                "Input.dispatchMouseEvent",
-                &event("mouseReleased", "left", 0),
-            ),
+            tab.send("Input.dispatchMouseEvent", &event("mousePressed", "left", 1)),
+            tab.send("Input.dispatchMouseEvent", &event("mouseReleased", "left", 0)),
         ];
         let dispatched = async {
             for answer in answers {
-                tab.answer::<Value>(answer, waiting_for, deadline)
-                    .await?
-                    .ok();
+                tab.answer::<Value>(answer, waiting_for, deadline).await?.ok();
             }
             Ok(true)
         };
         // The answers may never come from a document that the click has replaced.
-        let replaced = tab.wait(waiting_for, deadline, |state: &TabState| {
-            (state.loader != loader).then_some(false)
-        });
-        let same_document =
-            tokio::select! { biased; done = dispatched => done, done = replaced => done }?;
-        if same_document {
-            self.ask_once("clicked", &Value::Null, waiting_for, deadline)
-                .await
-        } else {
-            Ok(None)
-        }
+        let replaced = tab.wait(waiting_for, deadline, |state: &TabState| (state.loader != loader).then_some(false));
+        let same_document = tokio::select! { biased; done = dispatched => done, done = replaced => done }?;
+        if same_document { self.ask_once("clicked", &Value::Null, waiting_for, deadline).await } else { Ok(None) }
     }
 
     /// Replaces the value of the one match, once it is visible, enabled and editable.
@@ -165,33 +140,19 @@ impl Page {
     pub async fn fill(&self, locator: &str, text: &str, call: &Call) -> Result<(), Error> {
         let locator = Locator::parse(locator)?;
         let deadline = call.start();
-        let _hands = deadline
-            .run("another action on the page", self.inner.hands.lock())
-            .await?;
+        let _hands = deadline.run("another action on the page", self.inner.hands.lock()).await?;
         let waiting_for = format!("`{}` to be filled in", locator.text);
         let live = self.live();
         let request = json!({"id": live.id, "steps": locator.steps, "text": text});
-        let filled: Filled = self.check(
-            &locator,
-            self.ask_until("fill", request, &waiting_for, &deadline)
-                .await?,
-            &deadline,
-        )?;
+        let filled: Filled =
+            self.check(&locator, self.ask_until("fill", request, &waiting_for, &deadline).await?, &deadline)?;
         live.over();
         if filled.how == "insert" {
             if text.is_empty() {
                 self.press_keys("Delete", &waiting_for, &deadline).await?;
             } else {
-                let _: Value = self
-                    .inner
-                    .tab
-                    .call(
-                        "Input.insertText",
-                        &json!({"text": text}),
-                        &waiting_for,
-                        &deadline,
-                    )
-                    .await?;
+                let _: Value =
+                    self.inner.tab.call("Input.insertText", &json!({"text": text}), &waiting_for, &deadline).await?;
             }
         }
         Ok(())
@@ -205,12 +166,9 @@ impl Page {
     pub async fn press(&self, keys: &str, call: &Call) -> Result<(), Error> {
         let deadline = call.start();
         keys::events(keys)?;
-        let _hands = deadline
-            .run("another action on the page", self.inner.hands.lock())
-            .await?;
+        let _hands = deadline.run("another action on the page", self.inner.hands.lock()).await?;
         let navigations = self.inner.tab.state.borrow().navigations;
-        self.press_keys(keys, "the keys to be pressed", &deadline)
-            .await?;
+        self.press_keys(keys, "the keys to be pressed", &deadline).await?;
         let handled = self.ask_once::<Value>("handled", &Value::Null, "the keys", &deadline);
         // They are pressed, whatever comes of this.
         let _ = handled.await;
@@ -218,29 +176,18 @@ impl Page {
         Ok(())
     }
 
-    async fn press_keys(
-        &self,
-        keys: &str,
-        waiting_for: &str,
-        deadline: &Deadline,
-    ) -> Result<(), Error> {
+    async fn press_keys(&self, keys: &str, waiting_for: &str, deadline: &Deadline) -> Result<(), Error> {
         let tab = &self.inner.tab;
         let loader = tab.state.borrow().loader.clone();
-        let answers: Vec<_> = keys::events(keys)?
-            .iter()
-            .map(|event| tab.send("Input.dispatchKeyEvent", event))
-            .collect();
+        let answers: Vec<_> =
+            keys::events(keys)?.iter().map(|event| tab.send("Input.dispatchKeyEvent", event)).collect();
         let dispatched = async {
             for answer in answers {
-                tab.answer::<Value>(answer, waiting_for, deadline)
-                    .await?
-                    .ok();
+                tab.answer::<Value>(answer, waiting_for, deadline).await?.ok();
             }
             Ok(())
         };
-        let replaced = tab.wait(waiting_for, deadline, |state: &TabState| {
-            (state.loader != loader).then_some(())
-        });
+        let replaced = tab.wait(waiting_for, deadline, |state: &TabState| (state.loader != loader).then_some(()));
         tokio::select! { biased; done = dispatched => done, done = replaced => done }
     }
 
@@ -255,9 +202,7 @@ impl Page {
     /// Waits for a state of the match or matches.
     pub async fn wait_for(&self, locator: &str, until: Until, call: &Call) -> Result<(), Error> {
         let locator = Locator::parse(locator)?;
-        let _: Nothing = self
-            .look("wait", &locator, json!({"until": until.as_str()}), call)
-            .await?;
+        let _: Nothing = self.look("wait", &locator, json!({"until": until.as_str()}), call).await?;
         Ok(())
     }
 
@@ -272,20 +217,13 @@ impl Page {
         let live = self.live();
         request["id"] = json!(live.id);
         request["steps"] = json!(locator.steps);
-        let outcome = self
-            .ask_until(name, request, &format!("`{}`", locator.text), &deadline)
-            .await?;
+        let outcome = self.ask_until(name, request, &format!("`{}`", locator.text), &deadline).await?;
         live.over();
         self.check(locator, outcome, &deadline)
     }
 
     /// Puts a failed check into words.
-    pub(super) fn check<T>(
-        &self,
-        locator: &Locator,
-        outcome: Outcome<T>,
-        deadline: &Deadline,
-    ) -> Result<T, Error> {
+    pub(super) fn check<T>(&self, locator: &Locator, outcome: Outcome<T>, deadline: &Deadline) -> Result<T, Error> {
         match outcome {
             Outcome::Done(done) => Ok(done),
             Outcome::Failed(failed) => Err(failed.explain(&locator.text, deadline)),
@@ -304,24 +242,15 @@ impl Failed {
             Error::new(Code::Timeout, text)
         };
         let error = match self.failed.as_str() {
-            "attached" => Error::new(
-                Code::NotFound,
-                format!("nothing matched `{name}` within {waited}"),
-            ),
+            "attached" => Error::new(Code::NotFound, format!("nothing matched `{name}` within {waited}")),
             "one" => {
                 let candidates = self.candidates.join(", ");
-                let text =
-                    format!("`{name}` matches {matched} elements, and one is needed: {candidates}");
-                let details =
-                    json!({"locator": name, "matched": matched, "candidates": self.candidates});
+                let text = format!("`{name}` matches {matched} elements, and one is needed: {candidates}");
+                let details = json!({"locator": name, "matched": matched, "candidates": self.candidates});
                 return Error::new(Code::Ambiguous, text).with(details);
             }
             "hit" => {
-                return covered(
-                    name,
-                    self.covering.as_deref().unwrap_or("something"),
-                    deadline,
-                );
+                return covered(name, self.covering.as_deref().unwrap_or("something"), deadline);
             }
             "selector" => Error::invalid(format!("locator `{name}`: {message}")),
             "fillable" | "value" => Error::invalid(format!("`{name}`: {message}")),

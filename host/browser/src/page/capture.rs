@@ -83,70 +83,35 @@ impl Page {
         if let Some(quality) = quality {
             params["quality"] = json!(quality);
         }
-        let captured: Captured = self
-            .inner
-            .tab
-            .call(
-                "Page.captureScreenshot",
-                &params,
-                "the screenshot",
-                &deadline,
-            )
-            .await?;
-        let bytes = STANDARD.decode(captured.data).map_err(|error| {
-            Error::unavailable(format!("the screenshot can't be read: {error}"))
-        })?;
-        Ok(Image {
-            bytes,
-            mime_type: shot.format.mime_type(),
-            width: area.width as u32,
-            height: area.height as u32,
-        })
+        let captured: Captured =
+            self.inner.tab.call("Page.captureScreenshot", &params, "the screenshot", &deadline).await?;
+        let bytes = STANDARD
+            .decode(captured.data)
+            .map_err(|error| Error::unavailable(format!("the screenshot can't be read: {error}")))?;
+        Ok(Image { bytes, mime_type: shot.format.mime_type(), width: area.width as u32, height: area.height as u32 })
     }
 
     async fn area(&self, shot: &Shot, deadline: &Deadline) -> Result<Area, Error> {
         if let Some(locator) = &shot.locator {
             if shot.full {
-                return Err(Error::invalid(
-                    "a screenshot shows the full page or one element, not both",
-                ));
+                return Err(Error::invalid("a screenshot shows the full page or one element, not both"));
             }
             let locator = Locator::parse(locator)?;
             let live = self.live();
             let request = json!({"id": live.id, "steps": locator.steps});
-            let outcome = self
-                .ask_until("box", request, &format!("`{}`", locator.text), deadline)
-                .await?;
+            let outcome = self.ask_until("box", request, &format!("`{}`", locator.text), deadline).await?;
             live.over();
             return Ok(whole_pixels(self.check(&locator, outcome, deadline)?));
         }
-        let metrics: LayoutMetrics = self
-            .inner
-            .tab
-            .call(
-                "Page.getLayoutMetrics",
-                &json!({}),
-                "the screenshot",
-                deadline,
-            )
-            .await?;
+        let metrics: LayoutMetrics =
+            self.inner.tab.call("Page.getLayoutMetrics", &json!({}), "the screenshot", deadline).await?;
         let (width, height) = self.inner.options.viewport;
         let (width, height) = (f64::from(width), f64::from(height));
         Ok(whole_pixels(if shot.full {
             let LayoutMetrics { content, .. } = metrics;
-            Area {
-                x: 0.0,
-                y: 0.0,
-                width: content.width.max(width),
-                height: content.height.max(height),
-            }
+            Area { x: 0.0, y: 0.0, width: content.width.max(width), height: content.height.max(height) }
         } else {
-            Area {
-                x: metrics.viewport.x,
-                y: metrics.viewport.y,
-                width,
-                height,
-            }
+            Area { x: metrics.viewport.x, y: metrics.viewport.y, width, height }
         }))
     }
 }
@@ -155,10 +120,5 @@ impl Page {
 /// be a guess.
 fn whole_pixels(area: Area) -> Area {
     let (x, y) = (area.x.floor(), area.y.floor());
-    Area {
-        x,
-        y,
-        width: (area.x + area.width).ceil() - x,
-        height: (area.y + area.height).ceil() - y,
-    }
+    Area { x, y, width: (area.x + area.width).ceil() - x, height: (area.y + area.height).ceil() - y }
 }

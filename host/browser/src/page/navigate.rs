@@ -49,17 +49,12 @@ impl Page {
     pub async fn goto(&self, url: &str, call: &Call) -> Result<Navigation, Error> {
         let deadline = call.start();
         let url = self.acceptable(url)?;
-        let _hands = deadline
-            .run("another action on the page", self.inner.hands.lock())
-            .await?;
+        let _hands = deadline.run("another action on the page", self.inner.hands.lock()).await?;
         let tab = &self.inner.tab;
         self.end_standstill(&deadline).await?;
         let mark = self.inner.fence.dialer().refusals();
         let within = tab.state.borrow().within_document;
-        let mut abort = Abort {
-            page: self,
-            armed: true,
-        };
+        let mut abort = Abort { page: self, armed: true };
         let waiting_for = format!("{url} to answer");
         let answer = tab.send("Page.navigate", &json!({"url": url.as_str()}));
         let navigated: Navigated = match tab.answer(answer, &waiting_for, &deadline).await? {
@@ -68,9 +63,7 @@ impl Page {
         };
         abort.armed = false;
         if navigated.is_download {
-            return Err(Error::unavailable(format!(
-                "{url} is a download, not a document; downloads are refused"
-            )));
+            return Err(Error::unavailable(format!("{url} is a download, not a document; downloads are refused")));
         }
         let Some(loader) = navigated.loader else {
             return match navigated.error {
@@ -80,10 +73,7 @@ impl Page {
                     let moment = deadline.at_most(SETTLE);
                     let moved = |state: &TabState| (state.within_document != within).then_some(());
                     tab.wait("the address to change", &moment, moved).await?;
-                    Ok(Navigation {
-                        url: tab.state.borrow().url.clone(),
-                        status: 0,
-                    })
+                    Ok(Navigation { url: tab.state.borrow().url.clone(), status: 0 })
                 }
             };
         };
@@ -101,13 +91,7 @@ impl Page {
 
     /// Waits until the document of `loader` has become the page's, and whatever is the page's
     /// document then has loaded.
-    async fn loaded(
-        &self,
-        url: &Url,
-        loader: &str,
-        mark: u64,
-        deadline: &Deadline,
-    ) -> Result<Navigation, Error> {
+    async fn loaded(&self, url: &Url, loader: &str, mark: u64, deadline: &Deadline) -> Result<Navigation, Error> {
         let tab = &self.inner.tab;
         let waited = tab
             .wait("the load event", deadline, |state| {
@@ -120,9 +104,7 @@ impl Page {
                 }
                 // A page that leads on at once may replace its own document.
                 let current = state.current().filter(|_| own.committed)?;
-                current
-                    .loaded
-                    .then(|| Ok((current.clone(), state.url.clone())))
+                current.loaded.then(|| Ok((current.clone(), state.url.clone())))
             })
             .await;
         let (document, url) = match waited {
@@ -141,10 +123,7 @@ impl Page {
         {
             return Err(error);
         }
-        Ok(Navigation {
-            url,
-            status: document.status,
-        })
+        Ok(Navigation { url, status: document.status })
     }
 
     /// An endless script in the document that is left would keep the next one out for ever; it is
@@ -153,9 +132,7 @@ impl Page {
     async fn end_standstill(&self, deadline: &Deadline) -> Result<(), Error> {
         let tab = &self.inner.tab;
         let ping = tab.send("Runtime.evaluate", &json!({"expression": "0"}));
-        let answered = tab
-            .answer::<Value>(ping, "the page to answer", &deadline.at_most(STANDSTILL))
-            .await;
+        let answered = tab.answer::<Value>(ping, "the page to answer", &deadline.at_most(STANDSTILL)).await;
         match answered {
             Err(error) if error.code == Code::Timeout => {
                 tab.post("Runtime.terminateExecution", &json!({}));
@@ -168,17 +145,12 @@ impl Page {
 
     /// Everything that can be said about a URL before Chromium hears of it.
     fn acceptable(&self, text: &str) -> Result<Url, Error> {
-        let url = Url::parse(text)
-            .map_err(|error| Error::invalid(format!("`{text}` is not a URL: {error}")))?;
-        let Some(destination) =
-            Destination::of(&url).filter(|_| matches!(url.scheme(), "http" | "https"))
-        else {
+        let url = Url::parse(text).map_err(|error| Error::invalid(format!("`{text}` is not a URL: {error}")))?;
+        let Some(destination) = Destination::of(&url).filter(|_| matches!(url.scheme(), "http" | "https")) else {
             return if url.scheme() == "about" && url.path() == "blank" {
                 Ok(url)
             } else {
-                Err(Error::invalid(format!(
-                    "`{text}`: only http, https and about:blank can be opened"
-                )))
+                Err(Error::invalid(format!("`{text}`: only http, https and about:blank can be opened")))
             };
         };
         let dialer = self.inner.fence.dialer();
@@ -195,22 +167,16 @@ impl Page {
     fn refused(&self, url: &str, mark: u64) -> Option<Error> {
         let destination = Destination::of(&Url::parse(url).ok()?)?;
         // A tunnel is remembered without its scheme.
-        let tunnel = Destination {
-            scheme: None,
-            ..destination.clone()
-        };
+        let tunnel = Destination { scheme: None, ..destination.clone() };
         let dialer = self.inner.fence.dialer();
-        let refusal = [&destination, &tunnel]
-            .into_iter()
-            .find_map(|tried| dialer.refusal_since(mark, &tried.origin()))?;
+        let refusal =
+            [&destination, &tunnel].into_iter().find_map(|tried| dialer.refusal_since(mark, &tried.origin()))?;
         Some(explain(&destination, &refusal))
     }
 
     fn failed(&self, url: &Url, document: Option<Document>, error: &str, mark: u64) -> Error {
-        let last = document
-            .map(|document| document.url)
-            .filter(|last| !last.is_empty())
-            .unwrap_or_else(|| url.to_string());
+        let last =
+            document.map(|document| document.url).filter(|last| !last.is_empty()).unwrap_or_else(|| url.to_string());
         self.refused(&last, mark).unwrap_or_else(|| {
             if error == "net::ERR_ABORTED" {
                 return Error::unavailable(format!(
@@ -226,22 +192,14 @@ impl Page {
         let timeout = deadline.timeout();
         match state.document(loader).filter(|document| document.committed) {
             Some(document) => {
-                let status = state
-                    .current()
-                    .map_or(document.status, |document| document.status);
+                let status = state.current().map_or(document.status, |document| document.status);
                 Error::new(
                     Code::Timeout,
-                    format!(
-                        "{} is there, but not all that it asks for was loaded within {timeout}",
-                        state.url
-                    ),
+                    format!("{} is there, but not all that it asks for was loaded within {timeout}", state.url),
                 )
                 .with(json!({"url": state.url, "status": status}))
             }
-            None => Error::new(
-                Code::Timeout,
-                format!("{url} did not become a document within {timeout}"),
-            ),
+            None => Error::new(Code::Timeout, format!("{url} did not become a document within {timeout}")),
         }
     }
 
@@ -257,8 +215,7 @@ impl Page {
         let settled = async {
             tab.wait("the navigation", &deadline, over).await?;
             // A form that is submitted is no longer scheduled a moment before it navigates.
-            self.ask_once::<Value>("handled", &Value::Null, "the navigation", &deadline)
-                .await?;
+            self.ask_once::<Value>("handled", &Value::Null, "the navigation", &deadline).await?;
             tab.wait("the navigation", &deadline, over).await
         };
         let _ = settled.await;
@@ -269,15 +226,10 @@ fn explain(destination: &Destination, refusal: &Refusal) -> Error {
     match refusal {
         Refusal::Blocked(reason) => {
             let grant = destination.grant();
-            Error::new(
-                Code::Denied,
-                format!("{destination} is blocked: {reason}. The missing grant: {grant}"),
-            )
-            .with(json!({"grant": grant}))
+            Error::new(Code::Denied, format!("{destination} is blocked: {reason}. The missing grant: {grant}"))
+                .with(json!({"grant": grant}))
         }
-        Refusal::Unreachable(reason) => {
-            Error::unavailable(format!("{destination} can't be reached: {reason}"))
-        }
+        Refusal::Unreachable(reason) => Error::unavailable(format!("{destination} can't be reached: {reason}")),
     }
 }
 

@@ -107,10 +107,7 @@ impl Drop for Live<'_> {
         let tab = &self.page.inner.tab;
         let frame = tab.state.borrow().main_frame.clone();
         if let Some(world) = self.page.inner.worlds.by_frame().get(&frame) {
-            tab.post(
-                "Runtime.callFunctionOn",
-                &dispatch(*world, "stop", &json!(self.id)),
-            );
+            tab.post("Runtime.callFunctionOn", &dispatch(*world, "stop", &json!(self.id)));
         }
     }
 }
@@ -126,11 +123,7 @@ fn dispatch(world: i64, name: &str, argument: &Value) -> Value {
 impl Page {
     /// A request that is called off in the page when the guard is dropped.
     pub(super) fn live(&self) -> Live<'_> {
-        Live {
-            page: self,
-            id: self.inner.worlds.next_request(),
-            over: false,
-        }
+        Live { page: self, id: self.inner.worlds.next_request(), over: false }
     }
 
     /// Calls a function of the engine in the main frame that does not wait there.
@@ -159,10 +152,7 @@ impl Page {
         let with_grace = deadline.extended(GRACE);
         loop {
             request["timeout"] = json!(deadline.remaining().as_millis() as u64);
-            if let Some(answer) = self
-                .ask_once(name, &request, waiting_for, &with_grace)
-                .await?
-            {
+            if let Some(answer) = self.ask_once(name, &request, waiting_for, &with_grace).await? {
                 return Ok(answer);
             }
         }
@@ -182,10 +172,7 @@ impl Page {
             return Ok(None);
         };
         let answer = tab.send("Runtime.callFunctionOn", &dispatch(world, name, argument));
-        match tab
-            .answer::<Evaluated>(answer, waiting_for, deadline)
-            .await?
-        {
+        match tab.answer::<Evaluated>(answer, waiting_for, deadline).await? {
             Ok(evaluated) => value(evaluated).map(Some),
             Err(failure) => {
                 self.document_went(&frame, &failure, deadline).await?;
@@ -195,12 +182,7 @@ impl Page {
     }
 
     /// The world of a frame, with the engine in it; `None` if the document went away meanwhile.
-    async fn world(
-        &self,
-        frame: &str,
-        waiting_for: &str,
-        deadline: &Deadline,
-    ) -> Result<Option<i64>, Error> {
+    async fn world(&self, frame: &str, waiting_for: &str, deadline: &Deadline) -> Result<Option<i64>, Error> {
         let tab = &self.inner.tab;
         if let Some(known) = self.inner.worlds.by_frame().get(frame) {
             return Ok(Some(*known));
@@ -217,12 +199,7 @@ impl Page {
     }
 
     /// Forgets the world and gives the next document a moment; any other failure is an error.
-    async fn document_went(
-        &self,
-        frame: &str,
-        failure: &Failure,
-        deadline: &Deadline,
-    ) -> Result<(), Error> {
+    async fn document_went(&self, frame: &str, failure: &Failure, deadline: &Deadline) -> Result<(), Error> {
         self.inner.worlds.by_frame().remove(frame);
         if !is_between_documents(failure) {
             return Err(Error::unavailable(failure.to_string()));
@@ -235,28 +212,14 @@ impl Page {
     }
 }
 
-async fn make(
-    tab: &Tab,
-    frame: &str,
-    waiting_for: &str,
-    deadline: &Deadline,
-) -> Result<Result<i64, Failure>, Error> {
-    let create = tab.send(
-        "Page.createIsolatedWorld",
-        &json!({"frameId": frame, "worldName": NAME}),
-    );
+async fn make(tab: &Tab, frame: &str, waiting_for: &str, deadline: &Deadline) -> Result<Result<i64, Failure>, Error> {
+    let create = tab.send("Page.createIsolatedWorld", &json!({"frameId": frame, "worldName": NAME}));
     let world = match tab.answer::<World>(create, waiting_for, deadline).await? {
         Ok(world) => world.id,
         Err(failure) => return Ok(Err(failure)),
     };
-    let install = tab.send(
-        "Runtime.evaluate",
-        &json!({"expression": ENGINE, "contextId": world}),
-    );
-    match tab
-        .answer::<Evaluated>(install, waiting_for, deadline)
-        .await?
-    {
+    let install = tab.send("Runtime.evaluate", &json!({"expression": ENGINE, "contextId": world}));
+    match tab.answer::<Evaluated>(install, waiting_for, deadline).await? {
         Ok(evaluated) => match evaluated.exception {
             None => Ok(Ok(world)),
             Some(exception) => Err(thrown(exception)),
@@ -269,21 +232,13 @@ fn value<T: DeserializeOwned>(evaluated: Evaluated) -> Result<T, Error> {
     if let Some(exception) = evaluated.exception {
         return Err(thrown(exception));
     }
-    let text = evaluated
-        .result
-        .value
-        .as_ref()
-        .map_or("null", |value| value.get());
-    serde_json::from_str(text).map_err(|error| {
-        Error::unavailable(format!("the page answered something unexpected: {error}"))
-    })
+    let text = evaluated.result.value.as_ref().map_or("null", |value| value.get());
+    serde_json::from_str(text)
+        .map_err(|error| Error::unavailable(format!("the page answered something unexpected: {error}")))
 }
 
 fn thrown(exception: Exception) -> Error {
-    let description = exception
-        .exception
-        .and_then(|exception| exception.description)
-        .unwrap_or(exception.text);
+    let description = exception.exception.and_then(|exception| exception.description).unwrap_or(exception.text);
     Error::unavailable(format!("the engine in the page failed: {description}"))
 }
 

@@ -53,11 +53,7 @@ impl Targets {
 
     /// The tabs of a browser context end without being reported from here on.
     pub(crate) fn disown(&self, context: &str) {
-        self.state()
-            .by_target
-            .values()
-            .filter(|tab| tab.context == context)
-            .for_each(|tab| tab.disown());
+        self.state().by_target.values().filter(|tab| tab.context == context).for_each(|tab| tab.disown());
     }
 
     /// As [`Targets::disown`], for all.
@@ -107,15 +103,8 @@ impl Targets {
             return;
         }
         // A popup counts as its opener's, and looks like it.
-        let opener = target
-            .opener
-            .as_deref()
-            .and_then(|opener| self.target(opener))
-            .and_then(|opener| opener.owner());
-        let owner = opener.map(|owner| Owner {
-            popup: true,
-            ..owner
-        });
+        let opener = target.opener.as_deref().and_then(|opener| self.target(opener)).and_then(|opener| opener.owner());
+        let owner = opener.map(|owner| Owner { popup: true, ..owner });
         if owner.is_some() && self.popups(target.context.as_deref()) >= POPUPS {
             // The opener stands still until it goes on.
             connection.post(Some(&session), resume, &json!({}));
@@ -144,15 +133,9 @@ impl Targets {
         // A page that was rendered ahead is another target, which would take the place of this one.
         tab.post("Page.setPrerenderingAllowed", &json!({"isAllowed": false}));
         // Bodies are not asked for: without a buffer Chromium does not keep them.
-        tab.post(
-            "Network.enable",
-            &json!({"maxTotalBufferSize": 0, "maxResourceBufferSize": 0}),
-        );
+        tab.post("Network.enable", &json!({"maxTotalBufferSize": 0, "maxResourceBufferSize": 0}));
         // A page in the background would get no frames, and every wait in it would stand still.
-        tab.post(
-            "Emulation.setFocusEmulationEnabled",
-            &json!({"enabled": true}),
-        );
+        tab.post("Emulation.setFocusEmulationEnabled", &json!({"enabled": true}));
         if let Some(owner) = owner {
             crate::page::emulate(&tab, &owner.options);
         }
@@ -161,13 +144,8 @@ impl Targets {
 
     fn popups(&self, context: Option<&str>) -> usize {
         let state = self.state();
-        let of_context = state
-            .by_target
-            .values()
-            .filter(|tab| Some(tab.context.as_str()) == context);
-        of_context
-            .filter(|tab| tab.owner().is_some_and(|owner| owner.popup))
-            .count()
+        let of_context = state.by_target.values().filter(|tab| Some(tab.context.as_str()) == context);
+        of_context.filter(|tab| tab.owner().is_some_and(|owner| owner.popup)).count()
     }
 
     fn detached(&self, session: &str, reason: &str) {
@@ -213,11 +191,7 @@ impl Targets {
 
     fn document_event(tab: &Tab, event: &CdpEvent<'_>) {
         let is_main = |frame: &str| tab.state.borrow().main_frame == frame;
-        let of_main = || {
-            event
-                .params::<FrameOnly>()
-                .is_some_and(|params| is_main(&params.frame))
-        };
+        let of_main = || event.params::<FrameOnly>().is_some_and(|params| is_main(&params.frame));
         match event.method {
             "Page.frameRequestedNavigation" => {
                 if let Some(requested) = event.params::<RequestedNavigation>()
@@ -253,9 +227,8 @@ impl Targets {
                     tab.update(|state| {
                         state.main_frame.clone_from(&frame.id);
                         // An error page names what it stands for.
-                        state.url = frame
-                            .unreachable
-                            .unwrap_or(frame.url + frame.fragment.as_deref().unwrap_or_default());
+                        state.url =
+                            frame.unreachable.unwrap_or(frame.url + frame.fragment.as_deref().unwrap_or_default());
                         state.loader.clone_from(&frame.loader);
                         state.navigating = false;
                         state.scheduled = false;
@@ -346,13 +319,7 @@ impl Handler for Targets {
                 if let Some(crash) = event.params::<TargetCrashed>()
                     && let Some(tab) = self.target(&crash.target)
                 {
-                    Self::crashed(
-                        &tab,
-                        &format!(
-                            "its renderer ended ({}, {})",
-                            crash.status, crash.error_code
-                        ),
-                    );
+                    Self::crashed(&tab, &format!("its renderer ended ({}, {})", crash.status, crash.error_code));
                 }
             }
             "Inspector.targetCrashed" => {

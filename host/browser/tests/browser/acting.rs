@@ -12,9 +12,7 @@ const COUNTER: &str = "<button id=b onclick=\"n.textContent=+n.textContent+1;t.t
 async fn a_click_is_one_trusted_click() {
     let (_world, page) = World::showing(COUNTER).await;
     page.click("#b", &call()).await.unwrap();
-    page.click("role=button[name=\"count\"]", &call())
-        .await
-        .unwrap();
+    page.click("role=button[name=\"count\"]", &call()).await.unwrap();
     assert_eq!(page.text("#n", &call()).await.unwrap(), "2");
     assert_eq!(page.text("#t", &call()).await.unwrap(), "true");
 }
@@ -43,17 +41,12 @@ async fn a_click_waits_for_a_late_disabled_and_hidden_button() {
 
 #[tokio::test]
 async fn a_covered_button_is_named_with_its_cover() {
-    let (_world, page) = World::showing(&format!(
-        "{COUNTER}<div id=cover style='position:fixed;inset:0'>Cookies!</div>"
-    ))
-    .await;
+    let (_world, page) =
+        World::showing(&format!("{COUNTER}<div id=cover style='position:fixed;inset:0'>Cookies!</div>")).await;
     let begin = Instant::now();
     let error = assert_code(page.click("#b", &within(300)).await, Code::Covered);
     assert!(begin.elapsed() < Duration::from_millis(1500));
-    assert_eq!(
-        error.message,
-        "`#b` can't be clicked: <div#cover> \"Cookies!\" covers it (waited 300 ms)"
-    );
+    assert_eq!(error.message, "`#b` can't be clicked: <div#cover> \"Cookies!\" covers it (waited 300 ms)");
     assert_eq!(page.text("#n", &call()).await.unwrap(), "0");
 }
 
@@ -78,10 +71,7 @@ async fn failures_say_what_was_seen() {
          <input id=r readonly><canvas id=c></canvas>",
     )
     .await;
-    let error = assert_code(
-        page.click("role=button[name=\"Buy\"]", &call()).await,
-        Code::Ambiguous,
-    );
+    let error = assert_code(page.click("role=button[name=\"Buy\"]", &call()).await, Code::Ambiguous);
     assert_eq!(
         error.message,
         "`role=button[name=\"Buy\"]` matches 2 elements, and one is needed: <button> \"Buy 1\", <button> \"Buy 2\""
@@ -106,13 +96,8 @@ async fn locators_reach_into_open_shadow_roots() {
         "<div id=host></div><script>host.attachShadow({mode:'open'}).innerHTML='<p><button onclick=\"this.textContent=1\">In shadow</button></p>'</script>",
     )
     .await;
-    page.click("#host >> role=button[name=\"in shadow\"]", &call())
-        .await
-        .unwrap();
-    assert_eq!(
-        page.text("#host >> css=p button", &call()).await.unwrap(),
-        "1"
-    );
+    page.click("#host >> role=button[name=\"in shadow\"]", &call()).await.unwrap();
+    assert_eq!(page.text("#host >> css=p button", &call()).await.unwrap(), "1");
 }
 
 #[tokio::test]
@@ -122,9 +107,7 @@ async fn a_label_and_a_scrolled_button_can_be_clicked() {
          <div style='height:3000px'></div><button id=far onclick=\"n.textContent='far'\">Far</button>",
     )
     .await;
-    page.click("role=checkbox[name=\"Agree\"]", &call())
-        .await
-        .unwrap();
+    page.click("role=checkbox[name=\"Agree\"]", &call()).await.unwrap();
     assert_eq!(page.text("#n", &call()).await.unwrap(), "true");
     page.click("#l", &call()).await.unwrap();
     assert_eq!(page.text("#n", &call()).await.unwrap(), "false");
@@ -149,11 +132,7 @@ async fn fields_of_every_kind_are_filled_in() {
         ("#c", "#00ff00"),
     ] {
         page.fill(locator, text, &call()).await.unwrap();
-        assert_eq!(
-            page.text(locator, &call()).await.unwrap(),
-            text,
-            "{locator}"
-        );
+        assert_eq!(page.text(locator, &call()).await.unwrap(), text, "{locator}");
     }
     let log = page.text("#log", &call()).await.unwrap();
     assert!(log.contains("t:beforeinput:true t:input:true"), "{log}");
@@ -171,10 +150,8 @@ async fn fields_of_every_kind_are_filled_in() {
 
 #[tokio::test]
 async fn keys_edit_move_and_submit() {
-    let (world, page) = World::showing(
-        "<form action=/done><input id=a name=q value=old><input id=b><button>Go</button></form>",
-    )
-    .await;
+    let (world, page) =
+        World::showing("<form action=/done><input id=a name=q value=old><input id=b><button>Go</button></form>").await;
     world.site.page("/done", "<h1>Done</h1>");
     page.click("#a", &call()).await.unwrap();
     page.press("Control+A", &call()).await.unwrap();
@@ -187,15 +164,15 @@ async fn keys_edit_move_and_submit() {
     assert_eq!(page.text("#b", &call()).await.unwrap(), "x");
     page.press("Shift+Tab", &call()).await.unwrap();
     page.press("Enter", &call()).await.unwrap();
-    assert_eq!(
-        page.url(&call()).await.unwrap(),
-        world.site.url("/done?q=Hi%C3%A9%21")
-    );
+    assert_eq!(page.url(&call()).await.unwrap(), world.site.url("/done?q=Hi%C3%A9%21"));
 }
 
 #[tokio::test]
 async fn a_cancelled_click_does_not_happen_later() {
-    let (_world, page) = World::showing(&format!("{COUNTER}<script>b.disabled=true</script><button id=on onclick=\"b.disabled=false\">On</button>")).await;
+    let (_world, page) = World::showing(&format!(
+        "{COUNTER}<script>b.disabled=true</script><button id=on onclick=\"b.disabled=false\">On</button>"
+    ))
+    .await;
     let waiting = call();
     let cancel = waiting.cancel.clone();
     let (clicked, ()) = tokio::join!(page.click("#b", &waiting), async {
@@ -245,9 +222,7 @@ async fn what_is_rendered_only_when_it_is_near_can_be_clicked() {
          <button onclick=\"n.textContent='far'\">Far</button></section>",
     )
     .await;
-    page.click("role=button[name=\"Far\"]", &within(2000))
-        .await
-        .unwrap();
+    page.click("role=button[name=\"Far\"]", &within(2000)).await.unwrap();
     assert_eq!(page.text("#n", &call()).await.unwrap(), "far");
 }
 
@@ -258,9 +233,7 @@ async fn a_click_right_after_a_navigation_is_not_lost() {
     world.site.page("/b", "<a href=/>to start</a>");
     for _ in 0..10 {
         for (name, path) in [("to a", "/a"), ("to b", "/b"), ("to start", "/")] {
-            page.click(&format!("role=link[name=\"{name}\"s]"), &call())
-                .await
-                .unwrap();
+            page.click(&format!("role=link[name=\"{name}\"s]"), &call()).await.unwrap();
             assert_eq!(page.url(&call()).await.unwrap(), world.site.url(path));
         }
     }

@@ -54,26 +54,18 @@ fn escapes(evil: u16) -> String {
 /// and UDP.
 async fn try_to_escape(world: &World, evil: &Site) -> (Vec<String>, bool) {
     // The same number for STUN.
-    let udp = tokio::net::UdpSocket::bind(("127.0.0.1", evil.port))
-        .await
-        .unwrap();
-    world
-        .site
-        .answer("/redirect-image", Answer::Redirect(evil.url("/redirected")));
+    let udp = tokio::net::UdpSocket::bind(("127.0.0.1", evil.port)).await.unwrap();
+    world.site.answer("/redirect-image", Answer::Redirect(evil.url("/redirected")));
     let shared = format!(
         "onconnect=e=>fetch('{}',{{mode:'no-cors'}}).catch(()=>0).then(()=>e.ports[0].postMessage(1))",
         evil.url("/shared")
     );
     world.site.answer("/shared.js", Answer::Script(shared));
-    let service = format!(
-        "oninstall=e=>e.waitUntil(fetch('{}',{{mode:'no-cors'}}).catch(()=>0))",
-        evil.url("/service")
-    );
+    let service =
+        format!("oninstall=e=>e.waitUntil(fetch('{}',{{mode:'no-cors'}}).catch(()=>0))", evil.url("/service"));
     world.site.answer("/service.js", Answer::Script(service));
     let page = world.open(1).await;
-    page.goto(&world.site.page("/", &escapes(evil.port)), &call())
-        .await
-        .unwrap();
+    page.goto(&world.site.page("/", &escapes(evil.port)), &call()).await.unwrap();
     world.site.seen("GET /sentinel").await;
     let mut datagram = [0; 64];
     (evil.requests(), udp.try_recv(&mut datagram).is_ok())
@@ -84,9 +76,7 @@ async fn nothing_a_page_does_reaches_an_origin_that_is_not_granted() {
     let mut world = World::new().await;
     let evil = Site::start().await;
     assert_eq!(try_to_escape(&world, &evil).await, (Vec::new(), false));
-    let Event::Blocked { grant, reason, .. } = world.event().await else {
-        panic!("the block is reported")
-    };
+    let Event::Blocked { grant, reason, .. } = world.event().await else { panic!("the block is reported") };
     assert_eq!(grant, format!("browser {}", evil.origin()));
     assert_eq!(reason, "not granted");
 }
@@ -133,42 +123,22 @@ async fn a_blocked_origin_is_reported_once() {
     let evil = Site::start().await;
     let url = evil.url("/x?secret=1");
     let page = world.open(1).await;
-    page.goto(
-        &world.site.page(
-            "/",
-            &format!("<img src='{url}'><img src='{}'>", evil.url("/y")),
-        ),
-        &call(),
-    )
-    .await
-    .unwrap();
-    let Event::Blocked { origin, grant, .. } = world.event().await else {
-        panic!()
-    };
-    assert_eq!(
-        (origin.as_str(), grant),
-        (evil.origin().as_str(), format!("browser {}", evil.origin()))
-    );
+    page.goto(&world.site.page("/", &format!("<img src='{url}'><img src='{}'>", evil.url("/y"))), &call())
+        .await
+        .unwrap();
+    let Event::Blocked { origin, grant, .. } = world.event().await else { panic!() };
+    assert_eq!((origin.as_str(), grant), (evil.origin().as_str(), format!("browser {}", evil.origin())));
     let error = assert_code(page.goto(&url, &call()).await, Code::Denied);
-    assert_eq!(
-        error.details.unwrap()["grant"],
-        format!("browser {}", evil.origin())
-    );
+    assert_eq!(error.details.unwrap()["grant"], format!("browser {}", evil.origin()));
     // The page was not left for it.
     assert_eq!(page.url(&call()).await.unwrap(), world.site.url("/"));
-    let error = assert_code(
-        page.goto("https://shop.example/", &call()).await,
-        Code::Denied,
-    );
+    let error = assert_code(page.goto("https://shop.example/", &call()).await, Code::Denied);
     assert_eq!(
         error.message,
         "https://shop.example is blocked: not granted. The missing grant: browser https://shop.example"
     );
     let next = world.event().await;
-    assert!(
-        matches!(next, Event::Blocked { ref origin, .. } if origin == "https://shop.example"),
-        "{next:?}"
-    );
+    assert!(matches!(next, Event::Blocked { ref origin, .. } if origin == "https://shop.example"), "{next:?}");
 }
 
 #[tokio::test]
@@ -176,23 +146,12 @@ async fn a_redirect_to_a_forbidden_origin_is_denied() {
     let world = World::new().await;
     let evil = Site::start().await;
     let page = world.open(1).await;
-    let from = world
-        .site
-        .answer("/from", Answer::Redirect(evil.url("/landing")));
+    let from = world.site.answer("/from", Answer::Redirect(evil.url("/landing")));
     let error = assert_code(page.goto(&from, &call()).await, Code::Denied);
-    assert_eq!(
-        error.details.unwrap()["grant"],
-        format!("browser {}", evil.origin())
-    );
-    let from = world.site.answer(
-        "/tls",
-        Answer::Redirect("https://shop.example/landing".into()),
-    );
+    assert_eq!(error.details.unwrap()["grant"], format!("browser {}", evil.origin()));
+    let from = world.site.answer("/tls", Answer::Redirect("https://shop.example/landing".into()));
     let error = assert_code(page.goto(&from, &call()).await, Code::Denied);
-    assert_eq!(
-        error.details.unwrap()["grant"],
-        "browser https://shop.example"
-    );
+    assert_eq!(error.details.unwrap()["grant"], "browser https://shop.example");
     assert!(evil.requests().is_empty());
 }
 
@@ -200,9 +159,7 @@ async fn a_redirect_to_a_forbidden_origin_is_denied() {
 async fn a_forbidden_answer_of_a_site_is_not_the_fence() {
     let world = World::new().await;
     let page = world.open(1).await;
-    let forbidden = world
-        .site
-        .answer("/", Answer::Status(403, "members only".into()));
+    let forbidden = world.site.answer("/", Answer::Status(403, "members only".into()));
     assert_eq!(page.goto(&forbidden, &call()).await.unwrap().status, 403);
 }
 
@@ -223,16 +180,9 @@ async fn the_hosts_own_listeners_are_out_of_reach_even_if_granted() {
     world.browser.deny(([0, 0, 0, 0], own.port).into());
     for host in ["127.0.0.1", "2130706433", "[::1]"] {
         world.grants.allow(&format!("http://{host}:{}", own.port));
-        assert_code(
-            page.goto(&format!("http://{host}:{}/", own.port), &call())
-                .await,
-            Code::Denied,
-        );
+        assert_code(page.goto(&format!("http://{host}:{}/", own.port), &call()).await, Code::Denied);
     }
-    let error = assert_code(
-        page.goto("http://169.254.169.254/", &call()).await,
-        Code::Denied,
-    );
+    let error = assert_code(page.goto("http://169.254.169.254/", &call()).await, Code::Denied);
     assert!(error.message.contains("link-local"), "{error}");
 }
 
@@ -242,16 +192,8 @@ async fn a_wildcard_reaches_no_private_address() {
     let wide = Grants::new(&[], Verdict::Public);
     let (sender, _events) = tokio::sync::mpsc::unbounded_channel();
     let context = world.browser.context(wide, sender).await.unwrap();
-    let page = context
-        .open(1, PageOptions::default(), &call())
-        .await
-        .unwrap();
-    for url in [
-        world.site.url("/"),
-        "http://10.0.0.1/".into(),
-        "http://[::1]/".into(),
-        "http://localhost/".into(),
-    ] {
+    let page = context.open(1, PageOptions::default(), &call()).await.unwrap();
+    for url in [world.site.url("/"), "http://10.0.0.1/".into(), "http://[::1]/".into(), "http://localhost/".into()] {
         assert_code(page.goto(&url, &call()).await, Code::Denied);
     }
     assert!(world.site.requests().is_empty());
@@ -270,19 +212,10 @@ async fn a_websocket_to_a_granted_origin_works() {
         let length = stream.read(&mut head).await.unwrap();
         String::from_utf8_lossy(&head[..length]).into_owned()
     });
-    page.goto(
-        &world.site.page(
-            "/",
-            &format!("<script>new WebSocket('ws://{address}/live')</script>"),
-        ),
-        &call(),
-    )
-    .await
-    .unwrap();
-    let head = tokio::time::timeout(std::time::Duration::from_secs(10), connected)
+    page.goto(&world.site.page("/", &format!("<script>new WebSocket('ws://{address}/live')</script>")), &call())
         .await
-        .unwrap()
         .unwrap();
+    let head = tokio::time::timeout(std::time::Duration::from_secs(10), connected).await.unwrap().unwrap();
     assert!(head.starts_with("GET /live HTTP/1.1\r\n"), "{head}");
 }
 
@@ -296,13 +229,8 @@ async fn requests_keep_their_method_body_and_cookies() {
     );
     world.site.page("/echo", "ok");
     page.goto(&url, &call()).await.unwrap();
-    page.wait_for("#o:not(:empty)", windlass_browser::Until::Visible, &call())
-        .await
-        .unwrap();
-    assert_eq!(
-        page.text("#o", &call()).await.unwrap(),
-        "200 404 nothing here"
-    );
+    page.wait_for("#o:not(:empty)", windlass_browser::Until::Visible, &call()).await.unwrap();
+    assert_eq!(page.text("#o", &call()).await.unwrap(), "200 404 nothing here");
     assert!(world.site.requests().contains(&"POST /echo".to_owned()));
 }
 
@@ -312,72 +240,32 @@ async fn the_proxy_is_no_open_relay() {
     let world = World::new().await;
     let evil = Site::start().await;
     let page = world.open(1).await;
-    page.goto(&world.site.page("/", "x"), &call())
-        .await
-        .unwrap();
+    page.goto(&world.site.page("/", "x"), &call()).await.unwrap();
     let port = proxy_port(world.browser.pid().unwrap());
     world.grants.allow(&format!("http://127.0.0.1:{port}"));
     let evil_port = evil.port;
     for (request, status) in [
-        (
-            format!("GET http://127.0.0.1:{evil_port}/ HTTP/1.1\r\nHost: x\r\n\r\n"),
-            "403",
-        ),
-        (
-            format!("CONNECT 127.0.0.1:{evil_port} HTTP/1.1\r\nHost: x\r\n\r\n"),
-            "403",
-        ),
-        (
-            format!("CONNECT 127.0.0.1:{port} HTTP/1.1\r\nHost: x\r\n\r\n"),
-            "403",
-        ),
-        (
-            format!("GET http://127.0.0.1:{port}/ HTTP/1.1\r\nHost: x\r\n\r\n"),
-            "403",
-        ),
-        (
-            format!(
-                "GET / HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n\r\n",
-                world.site.port
-            ),
-            "400",
-        ),
-        (
-            format!(
-                "GET ftp://127.0.0.1:{}/ HTTP/1.1\r\nHost: x\r\n\r\n",
-                world.site.port
-            ),
-            "400",
-        ),
-        (
-            "CONNECT nowhere HTTP/1.1\r\nHost: x\r\n\r\n".to_owned(),
-            "400",
-        ),
+        (format!("GET http://127.0.0.1:{evil_port}/ HTTP/1.1\r\nHost: x\r\n\r\n"), "403"),
+        (format!("CONNECT 127.0.0.1:{evil_port} HTTP/1.1\r\nHost: x\r\n\r\n"), "403"),
+        (format!("CONNECT 127.0.0.1:{port} HTTP/1.1\r\nHost: x\r\n\r\n"), "403"),
+        (format!("GET http://127.0.0.1:{port}/ HTTP/1.1\r\nHost: x\r\n\r\n"), "403"),
+        (format!("GET / HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n\r\n", world.site.port), "400"),
+        (format!("GET ftp://127.0.0.1:{}/ HTTP/1.1\r\nHost: x\r\n\r\n", world.site.port), "400"),
+        ("CONNECT nowhere HTTP/1.1\r\nHost: x\r\n\r\n".to_owned(), "400"),
     ] {
         let mut stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
         stream.write_all(request.as_bytes()).await.unwrap();
         let mut answer = [0; 12];
         stream.read_exact(&mut answer).await.unwrap();
-        assert_eq!(
-            std::str::from_utf8(&answer[9..]).unwrap(),
-            status,
-            "{request}"
-        );
+        assert_eq!(std::str::from_utf8(&answer[9..]).unwrap(), status, "{request}");
     }
     assert!(evil.requests().is_empty());
-    assert_code(
-        page.goto(&format!("http://127.0.0.1:{port}/"), &call())
-            .await,
-        Code::Denied,
-    );
+    assert_code(page.goto(&format!("http://127.0.0.1:{port}/"), &call()).await, Code::Denied);
 }
 
 /// The port that a browser is connected to: it has no other way out.
 fn proxy_port(browser: u32) -> u16 {
-    let (_, remote) = sockets(browser)
-        .into_iter()
-        .find(|(state, _)| state == "01")
-        .expect("a connection");
+    let (_, remote) = sockets(browser).into_iter().find(|(state, _)| state == "01").expect("a connection");
     remote
 }
 
@@ -386,8 +274,7 @@ async fn a_browser_listens_on_no_port() {
     let (world, _page) = World::showing("x").await;
     let sockets = sockets(world.browser.pid().unwrap());
     assert!(
-        sockets.iter().any(|(state, _)| state == "01")
-            && sockets.iter().all(|(state, _)| state != "0A"),
+        sockets.iter().any(|(state, _)| state == "01") && sockets.iter().all(|(state, _)| state != "0A"),
         "{sockets:?}"
     );
 }

@@ -21,9 +21,7 @@ fn descendants(pid: u32) -> Vec<(u32, String)> {
             let mut after_name = stat.rsplit(')').next()?.split_whitespace();
             let state = after_name.next()?;
             let parent = after_name.next()?.parse().ok()?;
-            let line = std::fs::read_to_string(entry.path().join("cmdline"))
-                .ok()?
-                .replace('\0', " ");
+            let line = std::fs::read_to_string(entry.path().join("cmdline")).ok()?.replace('\0', " ");
             (state != "Z").then_some((pid, parent, line))
         })
         .collect();
@@ -31,10 +29,7 @@ fn descendants(pid: u32) -> Vec<(u32, String)> {
     let mut next = 0;
     while let Some((parent, _)) = found.get(next).cloned() {
         found.extend(
-            processes
-                .iter()
-                .filter(|process| process.1 == parent)
-                .map(|process| (process.0, process.2.clone())),
+            processes.iter().filter(|process| process.1 == parent).map(|process| (process.0, process.2.clone())),
         );
         next += 1;
     }
@@ -43,11 +38,7 @@ fn descendants(pid: u32) -> Vec<(u32, String)> {
 }
 
 pub(crate) fn renderers(pid: u32) -> Vec<u32> {
-    descendants(pid)
-        .into_iter()
-        .filter(|(_, line)| line.contains("--type=renderer"))
-        .map(|(pid, _)| pid)
-        .collect()
+    descendants(pid).into_iter().filter(|(_, line)| line.contains("--type=renderer")).map(|(pid, _)| pid).collect()
 }
 
 /// State and remote port of every TCP socket of a browser.
@@ -69,30 +60,17 @@ pub(crate) fn sockets(browser: u32) -> Vec<(String, u16)> {
             )
         })
         .collect();
-    let tables = ["/proc/net/tcp", "/proc/net/tcp6"]
-        .map(|table| std::fs::read_to_string(table).unwrap_or_default());
-    let rows = tables
-        .iter()
-        .flat_map(|table| table.lines().skip(1))
-        .map(|row| row.split_whitespace().collect::<Vec<_>>());
+    let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(|table| std::fs::read_to_string(table).unwrap_or_default());
+    let rows =
+        tables.iter().flat_map(|table| table.lines().skip(1)).map(|row| row.split_whitespace().collect::<Vec<_>>());
     rows.filter(|row| sockets.iter().any(|socket| socket == row[9]))
-        .map(|row| {
-            (
-                row[3].to_owned(),
-                u16::from_str_radix(row[2].rsplit(':').next().unwrap(), 16).unwrap(),
-            )
-        })
+        .map(|row| (row[3].to_owned(), u16::from_str_radix(row[2].rsplit(':').next().unwrap(), 16).unwrap()))
         .collect()
 }
 
 fn is_running(pid: u32) -> bool {
-    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
-        !stat
-            .rsplit(')')
-            .next()
-            .unwrap_or_default()
-            .starts_with(" Z")
-    })
+    std::fs::read_to_string(format!("/proc/{pid}/stat"))
+        .is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or_default().starts_with(" Z"))
 }
 
 fn kill(pid: u32) {
@@ -104,10 +82,7 @@ pub(crate) async fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let mut tick = tokio::time::interval(Duration::from_millis(5));
     let begin = Instant::now();
     while !holds() {
-        assert!(
-            begin.elapsed() < Duration::from_secs(10),
-            "{what} did not come true"
-        );
+        assert!(begin.elapsed() < Duration::from_secs(10), "{what} did not come true");
         tick.tick().await;
     }
 }
@@ -121,21 +96,12 @@ async fn a_browser_is_launched_by_the_first_page_and_only_once() {
     let world = World::new().await;
     assert_eq!(world.browser.pid(), None);
     let (one, two) = tokio::join!(world.open(1), world.open(2));
-    assert_eq!(
-        entries(world.profiles.path()),
-        2,
-        "one profile and its lock"
-    );
+    assert_eq!(entries(world.profiles.path()), 2, "one profile and its lock");
     for page in [one, two] {
-        page.goto(&world.site.page("/", "x"), &call())
-            .await
-            .unwrap();
+        page.goto(&world.site.page("/", "x"), &call()).await.unwrap();
     }
     assert!(world.browser.version().await.unwrap().contains("Chrome/"));
-    assert_code(
-        world.context.open(1, PageOptions::default(), &call()).await,
-        Code::Invalid,
-    );
+    assert_code(world.context.open(1, PageOptions::default(), &call()).await, Code::Invalid);
 }
 
 #[tokio::test]
@@ -145,16 +111,8 @@ async fn a_closed_page_is_lost_and_its_number_free() {
     page.close(&call()).await.unwrap();
     assert_code(page.title(&call()).await, Code::PageLost);
     assert_code(page.click("p", &call()).await, Code::PageLost);
-    world
-        .open(1)
-        .await
-        .goto(&world.site.url("/"), &call())
-        .await
-        .unwrap();
-    assert!(
-        world.events.try_recv().is_err(),
-        "closing is not reported as a loss"
-    );
+    world.open(1).await.goto(&world.site.url("/"), &call()).await.unwrap();
+    assert!(world.events.try_recv().is_err(), "closing is not reported as a loss");
 }
 
 #[tokio::test]
@@ -168,21 +126,10 @@ async fn a_crashed_renderer_loses_the_page_at_once() {
     });
     assert_code(waited, Code::PageLost);
     assert!(begin.elapsed() < Duration::from_secs(5));
-    assert!(matches!(
-        world.event().await,
-        Event::PageLost { page: 1, .. }
-    ));
-    assert_code(
-        page.goto(&world.site.url("/"), &call()).await,
-        Code::PageLost,
-    );
+    assert!(matches!(world.event().await, Event::PageLost { page: 1, .. }));
+    assert_code(page.goto(&world.site.url("/"), &call()).await, Code::PageLost);
     // The browser lives on.
-    world
-        .open(1)
-        .await
-        .goto(&world.site.url("/"), &call())
-        .await
-        .unwrap();
+    world.open(1).await.goto(&world.site.url("/"), &call()).await.unwrap();
     assert_eq!(world.browser.pid(), Some(pid));
 }
 
@@ -196,18 +143,11 @@ async fn a_killed_browser_loses_its_pages_and_the_next_page_gets_a_new_one() {
     let error = assert_code(waited, Code::PageLost);
     assert!(error.message.contains("signal: 9"), "{error}");
     assert!(begin.elapsed() < Duration::from_secs(5));
-    assert!(matches!(
-        world.event().await,
-        Event::PageLost { page: 1, .. }
-    ));
+    assert!(matches!(world.event().await, Event::PageLost { page: 1, .. }));
     let page = world.open(1).await;
     page.goto(&world.site.url("/"), &call()).await.unwrap();
     assert_ne!(world.browser.pid(), Some(pid));
-    assert_eq!(
-        entries(world.profiles.path()),
-        2,
-        "the profile of the first is gone"
-    );
+    assert_eq!(entries(world.profiles.path()), 2, "the profile of the first is gone");
 }
 
 #[tokio::test]
@@ -216,12 +156,7 @@ async fn nothing_is_left_of_a_dropped_context() {
     page.click("a", &call()).await.unwrap();
     let pid = world.browser.pid().unwrap();
     assert_eq!(world.browser.contexts(), 1);
-    let World {
-        context,
-        browser,
-        profiles,
-        ..
-    } = world;
+    let World { context, browser, profiles, .. } = world;
     drop(context);
     assert_eq!(browser.contexts(), 0);
     assert_code(page.title(&call()).await, Code::PageLost);
@@ -230,14 +165,8 @@ async fn nothing_is_left_of_a_dropped_context() {
     assert!(!all.is_empty());
     drop(page);
     drop(browser);
-    eventually("the end of Chromium", || {
-        !is_running(pid) && all.iter().all(|(pid, _)| !is_running(*pid))
-    })
-    .await;
-    eventually("the removal of the profile", || {
-        entries(profiles.path()) == 0
-    })
-    .await;
+    eventually("the end of Chromium", || !is_running(pid) && all.iter().all(|(pid, _)| !is_running(*pid))).await;
+    eventually("the removal of the profile", || entries(profiles.path()) == 0).await;
 }
 
 #[tokio::test]
@@ -248,34 +177,20 @@ async fn nothing_is_left_after_a_shutdown() {
     world.browser.shutdown().await;
     assert_eq!(entries(world.profiles.path()), 0);
     assert_eq!(world.browser.pid(), None);
-    eventually("the end of all processes", || {
-        all.iter().all(|(pid, _)| !is_running(*pid))
-    })
-    .await;
-    assert_code(
-        world.context.open(2, PageOptions::default(), &call()).await,
-        Code::Unavailable,
-    );
+    eventually("the end of all processes", || all.iter().all(|(pid, _)| !is_running(*pid))).await;
+    assert_code(world.context.open(2, PageOptions::default(), &call()).await, Code::Unavailable);
 }
 
 #[tokio::test]
 async fn contexts_share_no_cookies() {
-    let (world, page) = World::showing(
-        "<p id=o></p><script>o.textContent='['+document.cookie+']';document.cookie='a=1'</script>",
-    )
-    .await;
+    let (world, page) =
+        World::showing("<p id=o></p><script>o.textContent='['+document.cookie+']';document.cookie='a=1'</script>")
+            .await;
     page.goto(&world.site.url("/"), &call()).await.unwrap();
     assert_eq!(page.text("#o", &call()).await.unwrap(), "[a=1]");
     let (sender, _events) = tokio::sync::mpsc::unbounded_channel();
-    let other = world
-        .browser
-        .context(world.grants.clone(), sender)
-        .await
-        .unwrap();
-    let page = other
-        .open(1, PageOptions::default(), &call())
-        .await
-        .unwrap();
+    let other = world.browser.context(world.grants.clone(), sender).await.unwrap();
+    let page = other.open(1, PageOptions::default(), &call()).await.unwrap();
     page.goto(&world.site.url("/"), &call()).await.unwrap();
     assert_eq!(page.text("#o", &call()).await.unwrap(), "[]");
     other.close().await;
@@ -285,16 +200,10 @@ async fn contexts_share_no_cookies() {
 #[tokio::test]
 async fn a_missing_or_broken_browser_is_a_clear_error() {
     let profiles = tempfile::tempdir().unwrap();
-    let missing = Config {
-        executable: Some("/nowhere/chromium".into()),
-        ..config(&profiles)
-    };
+    let missing = Config { executable: Some("/nowhere/chromium".into()), ..config(&profiles) };
     let error = assert_code(Browser::locate(&missing), Code::Unavailable);
     assert!(error.message.contains("/nowhere/chromium"), "{error}");
-    let broken = Config {
-        executable: Some("/bin/false".into()),
-        ..config(&profiles)
-    };
+    let broken = Config { executable: Some("/bin/false".into()), ..config(&profiles) };
     let begin = Instant::now();
     let error = assert_code(Browser::new(broken).version().await, Code::Unavailable);
     assert!(error.message.contains("exit status: 1"), "{error}");
@@ -308,10 +217,7 @@ async fn root_without_a_sandbox_is_refused() {
         return;
     }
     let profiles = tempfile::tempdir().unwrap();
-    let browser = Browser::new(Config {
-        no_sandbox: false,
-        ..config(&profiles)
-    });
+    let browser = Browser::new(Config { no_sandbox: false, ..config(&profiles) });
     let error = assert_code(browser.version().await, Code::Unavailable);
     assert!(error.message.contains("as root"), "{error}");
 }
@@ -322,13 +228,7 @@ async fn an_open_that_is_given_up_leaves_no_page() {
     world.open(1).await;
     let pid = world.browser.pid().unwrap();
     let before = renderers(pid).len();
-    assert_code(
-        world
-            .context
-            .open(2, PageOptions::default(), &Call::new(Duration::ZERO))
-            .await,
-        Code::Timeout,
-    );
+    assert_code(world.context.open(2, PageOptions::default(), &Call::new(Duration::ZERO)).await, Code::Timeout);
     eventually("the end of the page", || renderers(pid).len() <= before).await;
     world.open(2).await;
 }
@@ -343,11 +243,7 @@ async fn helper_that_holds_a_browser() {
         return;
     };
     let no_sandbox = rustix::process::geteuid().is_root();
-    let browser = Browser::new(Config {
-        no_sandbox,
-        profiles: PathBuf::from(profiles),
-        ..Config::default()
-    });
+    let browser = Browser::new(Config { no_sandbox, profiles: PathBuf::from(profiles), ..Config::default() });
     browser.version().await.unwrap();
     println!("\nbrowser {}", browser.pid().unwrap());
     std::future::pending::<()>().await;
@@ -371,10 +267,7 @@ async fn a_killed_host_takes_its_browser_along() {
     assert!(is_running(pid) && !all.is_empty());
     host.kill().unwrap();
     host.wait().unwrap();
-    eventually("the end of Chromium", || {
-        !is_running(pid) && all.iter().all(|(pid, _)| !is_running(*pid))
-    })
-    .await;
+    eventually("the end of Chromium", || !is_running(pid) && all.iter().all(|(pid, _)| !is_running(*pid))).await;
     // What it could not remove is removed by the next host.
     assert_eq!(entries(profiles.path()), 2);
     let next = Browser::new(config(&profiles));
@@ -386,40 +279,22 @@ async fn a_killed_host_takes_its_browser_along() {
 
 #[tokio::test]
 async fn a_page_that_stands_still_costs_no_more_than_the_deadline() {
-    let (world, page) =
-        World::showing("<button id=b onclick='for(;;);'>Loop</button><p id=p>x</p>").await;
+    let (world, page) = World::showing("<button id=b onclick='for(;;);'>Loop</button><p id=p>x</p>").await;
     let begin = Instant::now();
     assert_code(page.click("#b", &within(300)).await, Code::Timeout);
     assert_code(page.text("#p", &within(300)).await, Code::Timeout);
-    assert_code(
-        page.screenshot(Shot::default(), &within(300)).await,
-        Code::Timeout,
-    );
-    assert!(
-        begin.elapsed() < Duration::from_secs(5),
-        "{:?}",
-        begin.elapsed()
-    );
+    assert_code(page.screenshot(Shot::default(), &within(300)).await, Code::Timeout);
+    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
     // Another page is not held up, and the next document frees this one.
-    world
-        .open(2)
-        .await
-        .goto(&world.site.url("/"), &call())
-        .await
-        .unwrap();
-    page.goto(&world.site.page("/next", "<p id=p>next</p>"), &call())
-        .await
-        .unwrap();
+    world.open(2).await.goto(&world.site.url("/"), &call()).await.unwrap();
+    page.goto(&world.site.page("/next", "<p id=p>next</p>"), &call()).await.unwrap();
     assert_eq!(page.text("#p", &call()).await.unwrap(), "next");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn many_pages_work_at_once() {
     let world = std::sync::Arc::new(World::new().await);
-    let url = world.site.page(
-        "/",
-        "<button id=b onclick='n.textContent=+n.textContent+1'>b</button><p id=n>0</p>",
-    );
+    let url = world.site.page("/", "<button id=b onclick='n.textContent=+n.textContent+1'>b</button><p id=n>0</p>");
     let mut pages = tokio::task::JoinSet::new();
     for id in 0..12 {
         let (world, url) = (std::sync::Arc::clone(&world), url.clone());
@@ -444,32 +319,12 @@ async fn a_browser_that_stands_still_costs_no_more_than_the_deadline_and_can_be_
     let all = descendants(pid);
     kill_process(Pid::from_raw(pid.cast_signed()).unwrap(), Signal::STOP).unwrap();
     let begin = Instant::now();
-    assert_code(
-        page.goto(&world.site.url("/"), &within(300)).await,
-        Code::Timeout,
-    );
-    assert_code(
-        world
-            .context
-            .open(2, PageOptions::default(), &within(300))
-            .await,
-        Code::Timeout,
-    );
-    assert!(
-        begin.elapsed() < Duration::from_secs(3),
-        "{:?}",
-        begin.elapsed()
-    );
+    assert_code(page.goto(&world.site.url("/"), &within(300)).await, Code::Timeout);
+    assert_code(world.context.open(2, PageOptions::default(), &within(300)).await, Code::Timeout);
+    assert!(begin.elapsed() < Duration::from_secs(3), "{:?}", begin.elapsed());
     world.browser.shutdown().await;
-    assert!(
-        begin.elapsed() < Duration::from_secs(5),
-        "{:?}",
-        begin.elapsed()
-    );
-    eventually("the end of all processes", || {
-        all.iter().all(|(pid, _)| !is_running(*pid))
-    })
-    .await;
+    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+    eventually("the end of all processes", || all.iter().all(|(pid, _)| !is_running(*pid))).await;
 }
 
 #[tokio::test]
@@ -478,15 +333,8 @@ async fn contexts_that_come_and_go_leave_nothing_behind() {
     let pid = world.browser.pid().unwrap();
     let visit = || async {
         let (sender, _events) = tokio::sync::mpsc::unbounded_channel();
-        let context = world
-            .browser
-            .context(world.grants.clone(), sender)
-            .await
-            .unwrap();
-        let page = context
-            .open(1, PageOptions::default(), &call())
-            .await
-            .unwrap();
+        let context = world.browser.context(world.grants.clone(), sender).await.unwrap();
+        let page = context.open(1, PageOptions::default(), &call()).await.unwrap();
         page.goto(&world.site.url("/"), &call()).await.unwrap();
         let ports: Vec<u16> = sockets(pid).into_iter().map(|(_, port)| port).collect();
         context.close().await;

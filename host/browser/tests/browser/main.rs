@@ -19,8 +19,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::sync::mpsc;
 use windlass_browser::{
-    Browser, Call, Code, Config, Context, Destination, Error, Event, Page, PageOptions, Policy,
-    Verdict,
+    Browser, Call, Code, Config, Context, Destination, Error, Event, Page, PageOptions, Policy, Verdict,
 };
 
 use site::Site;
@@ -35,13 +34,9 @@ impl Policy for Grants {
     fn allows(&self, destination: &Destination) -> Verdict {
         let exact = self.exact.lock().unwrap();
         let same_port = |origin: &String| {
-            destination.scheme.is_none()
-                && origin.ends_with(&format!("{}:{}", destination.host, destination.port))
+            destination.scheme.is_none() && origin.ends_with(&format!("{}:{}", destination.host, destination.port))
         };
-        if exact
-            .iter()
-            .any(|origin| *origin == destination.origin() || same_port(origin))
-        {
+        if exact.iter().any(|origin| *origin == destination.origin() || same_port(origin)) {
             Verdict::Exact
         } else {
             self.others
@@ -51,10 +46,7 @@ impl Policy for Grants {
 
 impl Grants {
     pub(crate) fn new(exact: &[String], others: Verdict) -> Arc<Grants> {
-        Arc::new(Grants {
-            exact: Mutex::new(exact.to_vec()),
-            others,
-        })
+        Arc::new(Grants { exact: Mutex::new(exact.to_vec()), others })
     }
 
     pub(crate) fn allow(&self, origin: &str) {
@@ -96,42 +88,24 @@ impl World {
         let site = Site::start().await;
         let grants = Grants::new(&[site.origin()], Verdict::Denied);
         let (sender, events) = mpsc::unbounded_channel();
-        let context = browser
-            .context(Arc::clone(&grants) as _, sender)
-            .await
-            .unwrap();
-        World {
-            browser,
-            site,
-            context,
-            events,
-            grants,
-            profiles,
-        }
+        let context = browser.context(Arc::clone(&grants) as _, sender).await.unwrap();
+        World { browser, site, context, events, grants, profiles }
     }
 
     pub(crate) async fn open(&self, id: u32) -> Page {
-        self.context
-            .open(id, PageOptions::default(), &call())
-            .await
-            .unwrap()
+        self.context.open(id, PageOptions::default(), &call()).await.unwrap()
     }
 
     /// A world with a page that shows `html`.
     pub(crate) async fn showing(html: &str) -> (World, Page) {
         let world = World::new().await;
         let page = world.open(1).await;
-        page.goto(&world.site.page("/", html), &call())
-            .await
-            .unwrap();
+        page.goto(&world.site.page("/", html), &call()).await.unwrap();
         (world, page)
     }
 
     pub(crate) async fn event(&mut self) -> Event {
-        tokio::time::timeout(Duration::from_secs(10), self.events.recv())
-            .await
-            .expect("an event within 10 s")
-            .unwrap()
+        tokio::time::timeout(Duration::from_secs(10), self.events.recv()).await.expect("an event within 10 s").unwrap()
     }
 }
 

@@ -13,73 +13,27 @@ async fn goto_answers_with_address_and_status() {
     let page = world.open(1).await;
     assert_eq!(page.url(&call()).await.unwrap(), "about:blank");
     let there = world.site.page("/there", "<h1>There</h1>");
-    let from = world
-        .site
-        .answer("/from", Answer::Redirect("/there".into()));
-    assert_eq!(
-        page.goto(&from, &call()).await.unwrap(),
-        Navigation {
-            url: there.clone(),
-            status: 200
-        }
-    );
+    let from = world.site.answer("/from", Answer::Redirect("/there".into()));
+    assert_eq!(page.goto(&from, &call()).await.unwrap(), Navigation { url: there.clone(), status: 200 });
     assert_eq!(page.title(&call()).await.unwrap(), "/there");
-    assert_eq!(
-        page.goto(&world.site.url("/none"), &call())
-            .await
-            .unwrap()
-            .status,
-        404
-    );
-    let broken = world
-        .site
-        .answer("/broken", Answer::Status(500, "oh".into()));
+    assert_eq!(page.goto(&world.site.url("/none"), &call()).await.unwrap().status, 404);
+    let broken = world.site.answer("/broken", Answer::Status(500, "oh".into()));
     assert_eq!(page.goto(&broken, &call()).await.unwrap().status, 500);
-    let empty = world
-        .site
-        .answer("/empty", Answer::Status(500, String::new()));
-    assert_eq!(
-        page.goto(&empty, &call()).await.unwrap(),
-        Navigation {
-            url: empty.clone(),
-            status: 500
-        }
-    );
+    let empty = world.site.answer("/empty", Answer::Status(500, String::new()));
+    assert_eq!(page.goto(&empty, &call()).await.unwrap(), Navigation { url: empty.clone(), status: 500 });
     assert_eq!(page.url(&call()).await.unwrap(), empty);
-    let no_content = world
-        .site
-        .answer("/no-content", Answer::Status(204, String::new()));
+    let no_content = world.site.answer("/no-content", Answer::Status(204, String::new()));
     assert_code(page.goto(&no_content, &call()).await, Code::Unavailable);
-    assert_eq!(
-        page.goto("about:blank", &call()).await.unwrap(),
-        Navigation {
-            url: "about:blank".into(),
-            status: 0
-        }
-    );
+    assert_eq!(page.goto("about:blank", &call()).await.unwrap(), Navigation { url: "about:blank".into(), status: 0 });
 }
 
 #[tokio::test]
 async fn goto_within_the_document_loads_nothing() {
     let (world, page) = World::showing("<h1 id=h>Top</h1>").await;
     let url = world.site.url("/#h");
-    assert_eq!(
-        page.goto(&url, &call()).await.unwrap(),
-        Navigation {
-            url: url.clone(),
-            status: 0
-        }
-    );
+    assert_eq!(page.goto(&url, &call()).await.unwrap(), Navigation { url: url.clone(), status: 0 });
     assert_eq!(page.url(&call()).await.unwrap(), url);
-    assert_eq!(
-        world
-            .site
-            .requests()
-            .iter()
-            .filter(|line| *line == "GET /")
-            .count(),
-        1
-    );
+    assert_eq!(world.site.requests().iter().filter(|line| *line == "GET /").count(), 1);
 }
 
 #[tokio::test]
@@ -120,21 +74,11 @@ async fn a_hanging_image_times_out_with_a_usable_page() {
     let world = World::new().await;
     let page = world.open(1).await;
     world.site.answer("/slow.png", Answer::Never);
-    let url = world.site.page(
-        "/",
-        "<img src=/slow.png><button onclick=\"this.textContent='ok'\">b</button>",
-    );
+    let url = world.site.page("/", "<img src=/slow.png><button onclick=\"this.textContent='ok'\">b</button>");
     let begin = Instant::now();
     let error = assert_code(page.goto(&url, &within(800)).await, Code::Timeout);
-    assert!(
-        (800..2000).contains(&begin.elapsed().as_millis()),
-        "{:?}",
-        begin.elapsed()
-    );
-    assert_eq!(
-        error.message,
-        format!("{url} is there, but not all that it asks for was loaded within 800 ms")
-    );
+    assert!((800..2000).contains(&begin.elapsed().as_millis()), "{:?}", begin.elapsed());
+    assert_eq!(error.message, format!("{url} is there, but not all that it asks for was loaded within 800 ms"));
     assert_eq!(error.details.unwrap()["status"], 200);
     page.click("role=button", &call()).await.unwrap();
     assert_eq!(page.text("button", &call()).await.unwrap(), "ok");
@@ -148,9 +92,7 @@ async fn a_silent_server_times_out_and_the_next_goto_works() {
     let error = assert_code(page.goto(&silent, &within(300)).await, Code::Timeout);
     assert!(error.message.contains("to answer"), "{error}");
     let begin = Instant::now();
-    page.goto(&world.site.page("/", "next"), &call())
-        .await
-        .unwrap();
+    page.goto(&world.site.page("/", "next"), &call()).await.unwrap();
     assert!(begin.elapsed() < Duration::from_secs(5));
 }
 
@@ -165,9 +107,7 @@ async fn a_cancelled_goto_ends_at_once() {
         going.cancel.cancel();
     });
     assert_code(gone, Code::Cancelled);
-    page.goto(&world.site.page("/", "next"), &call())
-        .await
-        .unwrap();
+    page.goto(&world.site.page("/", "next"), &call()).await.unwrap();
 }
 
 #[tokio::test]
@@ -180,10 +120,7 @@ async fn a_server_that_is_not_there_is_unavailable() {
     };
     world.grants.allow(&gone);
     let error = assert_code(page.goto(&gone, &call()).await, Code::Unavailable);
-    assert_eq!(
-        error.message,
-        format!("{gone} can't be reached: connection refused")
-    );
+    assert_eq!(error.message, format!("{gone} can't be reached: connection refused"));
 }
 
 #[tokio::test]
@@ -194,14 +131,8 @@ async fn a_click_waits_for_the_document_it_leads_to() {
     )
     .await;
     world.site.answer("/file", Answer::Download);
-    for (button, path) in [
-        ("#link", "/link"),
-        ("#submit", "/form?"),
-        ("#script", "/script"),
-    ] {
-        world
-            .site
-            .page(path.trim_end_matches('?'), "<h1>there</h1>");
+    for (button, path) in [("#link", "/link"), ("#submit", "/form?"), ("#script", "/script")] {
+        world.site.page(path.trim_end_matches('?'), "<h1>there</h1>");
         page.click(button, &call()).await.unwrap();
         assert_eq!(page.url(&call()).await.unwrap(), world.site.url(path));
         assert_eq!(page.text("h1", &call()).await.unwrap(), "there");
@@ -210,11 +141,7 @@ async fn a_click_waits_for_the_document_it_leads_to() {
     for (button, path) in [("#hash", "/#x"), ("#file", "/#x"), ("#mail", "/#x")] {
         let begin = Instant::now();
         page.click(button, &call()).await.unwrap();
-        assert!(
-            begin.elapsed() < Duration::from_secs(2),
-            "{button}: {:?}",
-            begin.elapsed()
-        );
+        assert!(begin.elapsed() < Duration::from_secs(2), "{button}: {:?}", begin.elapsed());
         assert_eq!(page.url(&call()).await.unwrap(), world.site.url(path));
     }
 }
@@ -224,13 +151,9 @@ async fn a_page_that_leads_on_at_once_is_followed() {
     let world = World::new().await;
     let page = world.open(1).await;
     let end = world.site.page("/end", "<h1>end</h1>");
-    let begin = world
-        .site
-        .page("/begin", "<script>location.replace('/end')</script>");
+    let begin = world.site.page("/begin", "<script>location.replace('/end')</script>");
     let arrived = page.goto(&begin, &call()).await.unwrap();
-    page.wait_for("h1", windlass_browser::Until::Visible, &call())
-        .await
-        .unwrap();
+    page.wait_for("h1", windlass_browser::Until::Visible, &call()).await.unwrap();
     assert_eq!(page.url(&call()).await.unwrap(), end);
     assert_eq!(arrived.status, 200);
 }

@@ -10,33 +10,18 @@ async fn waits_end_when_the_state_is_reached() {
         "<p id=gone>x</p><p id=shy hidden>x</p><script>setTimeout(()=>{gone.remove();shy.hidden=false;document.body.insertAdjacentHTML('beforeend','<i id=late>late</i>')},80)</script>",
     )
     .await;
-    page.wait_for("#late", Until::Attached, &call())
-        .await
-        .unwrap();
-    page.wait_for("#shy", Until::Visible, &call())
-        .await
-        .unwrap();
-    page.wait_for("#gone", Until::Detached, &call())
-        .await
-        .unwrap();
-    page.wait_for("#never", Until::Hidden, &call())
-        .await
-        .unwrap();
-    assert_code(
-        page.wait_for("#late", Until::Hidden, &within(100)).await,
-        Code::Timeout,
-    );
-    assert_code(
-        page.wait_for("#never", Until::Visible, &within(100)).await,
-        Code::NotFound,
-    );
+    page.wait_for("#late", Until::Attached, &call()).await.unwrap();
+    page.wait_for("#shy", Until::Visible, &call()).await.unwrap();
+    page.wait_for("#gone", Until::Detached, &call()).await.unwrap();
+    page.wait_for("#never", Until::Hidden, &call()).await.unwrap();
+    assert_code(page.wait_for("#late", Until::Hidden, &within(100)).await, Code::Timeout);
+    assert_code(page.wait_for("#never", Until::Visible, &within(100)).await, Code::NotFound);
     assert_eq!(page.text("#late", &call()).await.unwrap(), "late");
 }
 
 #[tokio::test]
 async fn a_wait_outlives_a_navigation() {
-    let (world, page) =
-        World::showing("<script>setTimeout(()=>location='/next',80)</script>").await;
+    let (world, page) = World::showing("<script>setTimeout(()=>location='/next',80)</script>").await;
     world.site.page("/next", "<h1>Next</h1>");
     assert_eq!(page.text("h1", &call()).await.unwrap(), "Next");
 }
@@ -74,114 +59,37 @@ async fn roles_and_names_are_those_a_person_would_use() {
             .await
             .unwrap_or_else(|error| panic!("{locator}: {error}"));
         let both = format!("css=:is(#{id})");
-        page.wait_for(&both, Until::Attached, &within(1000))
-            .await
-            .unwrap();
+        page.wait_for(&both, Until::Attached, &within(1000)).await.unwrap();
     }
-    assert_eq!(
-        page.text("role=heading[name=\"Cart\"]", &call())
-            .await
-            .unwrap(),
-        "Cart"
-    );
-    assert_eq!(
-        page.text("role=link[name=\"Home icon\"]", &call())
-            .await
-            .unwrap(),
-        "Home "
-    );
-    assert_code(
-        page.text("role=button[name=\"Ghost\"]", &within(100)).await,
-        Code::NotFound,
-    );
-    assert_code(
-        page.text("role=button[name=\"Pay\"s]", &within(100)).await,
-        Code::NotFound,
-    );
+    assert_eq!(page.text("role=heading[name=\"Cart\"]", &call()).await.unwrap(), "Cart");
+    assert_eq!(page.text("role=link[name=\"Home icon\"]", &call()).await.unwrap(), "Home ");
+    assert_code(page.text("role=button[name=\"Ghost\"]", &within(100)).await, Code::NotFound);
+    assert_code(page.text("role=button[name=\"Pay\"s]", &within(100)).await, Code::NotFound);
 }
 
 #[tokio::test]
 async fn screenshots_have_the_size_they_say() {
     let (_world, page) = World::showing("<style>body{margin:0}</style><div style='height:2000px;background:teal'></div><p id=p style='width:100px;height:30px;margin:0;background:red'></p>").await;
     let viewport = page.screenshot(Shot::default(), &call()).await.unwrap();
-    assert_eq!(
-        (viewport.width, viewport.height, viewport.mime_type),
-        (1280, 720, "image/png")
-    );
+    assert_eq!((viewport.width, viewport.height, viewport.mime_type), (1280, 720, "image/png"));
     assert_eq!(png_size(&viewport.bytes), (1280, 720));
-    let full = page
-        .screenshot(
-            Shot {
-                full: true,
-                ..Shot::default()
-            },
-            &call(),
-        )
-        .await
-        .unwrap();
+    let full = page.screenshot(Shot { full: true, ..Shot::default() }, &call()).await.unwrap();
     assert_eq!(png_size(&full.bytes), (1280, 2030));
     assert_eq!((full.width, full.height), (1280, 2030));
-    let one = page
-        .screenshot(
-            Shot {
-                locator: Some("#p".into()),
-                ..Shot::default()
-            },
-            &call(),
-        )
-        .await
-        .unwrap();
+    let one = page.screenshot(Shot { locator: Some("#p".into()), ..Shot::default() }, &call()).await.unwrap();
     assert_eq!(png_size(&one.bytes), (100, 30));
-    let jpeg = page
-        .screenshot(
-            Shot {
-                format: Format::Jpeg,
-                quality: Some(40),
-                ..Shot::default()
-            },
-            &call(),
-        )
-        .await
-        .unwrap();
+    let jpeg =
+        page.screenshot(Shot { format: Format::Jpeg, quality: Some(40), ..Shot::default() }, &call()).await.unwrap();
     assert!(jpeg.bytes.starts_with(&[0xff, 0xd8]));
-    let webp = page
-        .screenshot(
-            Shot {
-                format: Format::Webp,
-                ..Shot::default()
-            },
-            &call(),
-        )
-        .await
-        .unwrap();
+    let webp = page.screenshot(Shot { format: Format::Webp, ..Shot::default() }, &call()).await.unwrap();
     assert_eq!(&webp.bytes[8..12], b"WEBP");
-    assert_code(
-        page.screenshot(
-            Shot {
-                quality: Some(1),
-                ..Shot::default()
-            },
-            &call(),
-        )
-        .await,
-        Code::Invalid,
-    );
+    assert_code(page.screenshot(Shot { quality: Some(1), ..Shot::default() }, &call()).await, Code::Invalid);
 }
 
 #[tokio::test]
 async fn a_screenshot_above_sixteen_megapixels_is_refused() {
     let (_world, page) = World::showing("<div style='height:20000px'></div>").await;
-    let error = assert_code(
-        page.screenshot(
-            Shot {
-                full: true,
-                ..Shot::default()
-            },
-            &call(),
-        )
-        .await,
-        Code::Invalid,
-    );
+    let error = assert_code(page.screenshot(Shot { full: true, ..Shot::default() }, &call()).await, Code::Invalid);
     assert!(error.message.contains("megapixels"), "{error}");
 }
 
@@ -193,75 +101,36 @@ fn png_size(bytes: &[u8]) -> (u32, u32) {
 #[tokio::test]
 async fn options_are_what_the_page_sees() {
     let world = World::new().await;
-    let settings: Vec<_> = [
-        ("viewport", "800x600"),
-        ("locale", "de-DE"),
-        ("time-zone", "Asia/Tokyo"),
-        ("user-agent", "Mine/1.0"),
-    ]
-    .map(|(key, value)| (key.to_owned(), value.to_owned()))
-    .into();
-    let page = world
-        .context
-        .open(1, PageOptions::from_settings(&settings).unwrap(), &call())
-        .await
-        .unwrap();
+    let settings: Vec<_> =
+        [("viewport", "800x600"), ("locale", "de-DE"), ("time-zone", "Asia/Tokyo"), ("user-agent", "Mine/1.0")]
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .into();
+    let page = world.context.open(1, PageOptions::from_settings(&settings).unwrap(), &call()).await.unwrap();
     let url = world.site.page(
         "/",
         "<p id=o></p><script>o.textContent=[innerWidth,innerHeight,navigator.language,(1.5).toLocaleString(),\
          Intl.DateTimeFormat().resolvedOptions().timeZone,navigator.userAgent].join(' ')</script>",
     );
     page.goto(&url, &call()).await.unwrap();
-    assert_eq!(
-        page.text("#o", &call()).await.unwrap(),
-        "800 600 de-DE 1,5 Asia/Tokyo Mine/1.0"
-    );
-    let options = PageOptions {
-        time_zone: "Mars/Olympus".into(),
-        ..PageOptions::default()
-    };
+    assert_eq!(page.text("#o", &call()).await.unwrap(), "800 600 de-DE 1,5 Asia/Tokyo Mine/1.0");
+    let options = PageOptions { time_zone: "Mars/Olympus".into(), ..PageOptions::default() };
     let error = assert_code(world.context.open(2, options, &call()).await, Code::Invalid);
-    assert!(
-        error.message.contains("time-zone `Mars/Olympus`"),
-        "{error}"
-    );
+    assert!(error.message.contains("time-zone `Mars/Olympus`"), "{error}");
 }
 
 #[tokio::test]
 async fn a_screenshot_shows_what_is_scrolled_to_and_leaves_the_page_as_it_is() {
-    let style =
-        "<style>body{margin:0}div{height:720px}#a{background:red}#b{background:blue}</style>";
+    let style = "<style>body{margin:0}div{height:720px}#a{background:red}#b{background:blue}</style>";
     let (world, page) = World::showing(&format!("{style}<div id=b></div>")).await;
     let blue = page.screenshot(Shot::default(), &call()).await.unwrap();
     let tall = format!(
         "{style}<div id=a></div><div id=a></div><div id=b></div><p id=o></p><script>scrollTo(0,1440);setInterval(()=>o.textContent=[scrollY,innerWidth,innerHeight])</script>"
     );
-    page.goto(&world.site.page("/tall", &tall), &call())
-        .await
-        .unwrap();
+    page.goto(&world.site.page("/tall", &tall), &call()).await.unwrap();
     let seen = page.text("#o", &call()).await.unwrap();
     assert!(page.screenshot(Shot::default(), &call()).await.unwrap() == blue);
-    assert!(
-        page.screenshot(
-            Shot {
-                locator: Some("#b".into()),
-                ..Shot::default()
-            },
-            &call()
-        )
-        .await
-        .unwrap()
-            == blue
-    );
-    page.screenshot(
-        Shot {
-            full: true,
-            ..Shot::default()
-        },
-        &call(),
-    )
-    .await
-    .unwrap();
+    assert!(page.screenshot(Shot { locator: Some("#b".into()), ..Shot::default() }, &call()).await.unwrap() == blue);
+    page.screenshot(Shot { full: true, ..Shot::default() }, &call()).await.unwrap();
     assert_eq!(page.text("#o", &call()).await.unwrap(), seen);
 }
 
@@ -269,8 +138,5 @@ async fn a_screenshot_shows_what_is_scrolled_to_and_leaves_the_page_as_it_is() {
 async fn a_page_without_options_is_an_ordinary_browser() {
     let (_world, page) = World::showing("<p id=o></p><script>o.textContent=[navigator.languages,navigator.maxTouchPoints,devicePixelRatio,navigator.userAgent].join('; ')</script>").await;
     let seen = page.text("#o", &call()).await.unwrap();
-    assert!(
-        seen.starts_with("en-US; 0; 1; Mozilla/5.0 (X11; Linux") && seen.contains("Chrome/"),
-        "{seen}"
-    );
+    assert!(seen.starts_with("en-US; 0; 1; Mozilla/5.0 (X11; Linux") && seen.contains("Chrome/"), "{seen}");
 }

@@ -46,10 +46,7 @@ impl Site {
 
     /// Adds a page and answers its URL.
     pub(crate) fn page(&self, path: &str, html: &str) -> String {
-        self.answer(
-            path,
-            Answer::Html(format!("<!doctype html><title>{path}</title>{html}")),
-        )
+        self.answer(path, Answer::Html(format!("<!doctype html><title>{path}</title>{html}")))
     }
 
     pub(crate) fn answer(&self, path: &str, answer: Answer) -> String {
@@ -97,13 +94,7 @@ async fn serve(
         let head = String::from_utf8_lossy(&buffer[..end]).into_owned();
         let length: usize = head
             .lines()
-            .find_map(|line| {
-                line.to_ascii_lowercase()
-                    .strip_prefix("content-length:")?
-                    .trim()
-                    .parse()
-                    .ok()
-            })
+            .find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length:")?.trim().parse().ok())
             .unwrap_or(0);
         while buffer.len() < end + length {
             if stream.read_buf(&mut buffer).await? == 0 {
@@ -112,30 +103,18 @@ async fn serve(
         }
         buffer.drain(..end + length);
         let mut words = head.split(' ');
-        let (method, path) = (
-            words.next().unwrap_or_default(),
-            words.next().unwrap_or_default(),
-        );
+        let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
         log.send_modify(|log| log.push(format!("{method} {path}")));
         if head.to_ascii_lowercase().contains("upgrade: websocket") {
             return Ok(());
         }
-        let answer = pages
-            .lock()
-            .unwrap()
-            .get(path.split('?').next().unwrap_or_default())
-            .cloned();
+        let answer = pages.lock().unwrap().get(path.split('?').next().unwrap_or_default()).cloned();
         let (status, kind, more, body) = match answer {
             None => (404, "text/html", String::new(), "nothing here".to_owned()),
             Some(Answer::Html(body)) => (200, "text/html; charset=utf-8", String::new(), body),
             Some(Answer::Script(body)) => (200, "text/javascript", String::new(), body),
             Some(Answer::Status(status, body)) => (status, "text/html", String::new(), body),
-            Some(Answer::Redirect(to)) => (
-                302,
-                "text/html",
-                format!("Location: {to}\r\n"),
-                String::new(),
-            ),
+            Some(Answer::Redirect(to)) => (302, "text/html", format!("Location: {to}\r\n"), String::new()),
             Some(Answer::Download) => (
                 200,
                 "application/octet-stream",
