@@ -149,15 +149,16 @@ function look(record) {
   return LOOKS[record.kind] ?? ["·", "quiet"];
 }
 
-function recordRow(record, first) {
+function recordRow(record) {
   const [glyph, tone] = look(record);
   const text = el("div", { className: "text" });
   const took = record.data.durationMs !== undefined && /^(.*) (\([^()]*\))$/s.exec(record.text);
   if (took) text.append(took[1] + " ", el("span", { className: "took", textContent: took[2] }));
   else text.textContent = record.text;
-  const turn = record.kind === "turn.started" || record.kind === "turn.resumed";
+  // A line parts the turns from each other, and what came before a restart from what came after it.
+  const turn = (record.kind === "turn.started" && record.turn > 1) || record.kind === "turn.resumed";
   const time = new Date(record.time);
-  return el("div", { className: `record ${tone}${turn ? " turn" : ""}${turn && first ? " first" : ""}`, title: `${record.seq} · ${record.kind} · ${record.time}` },
+  return el("div", { className: `record ${tone}${turn ? " turn" : ""}`, title: `${record.seq} · ${record.kind} · ${record.time}` },
     el("span", { className: "glyph", textContent: glyph }), text,
     el("span", { className: "when", textContent: time.toLocaleTimeString([], { hour12: false }) }));
 }
@@ -172,11 +173,11 @@ async function one(id) {
     return;
   }
   const head = el("div");
-  const questions = el("div");
+  const questions = el("div", { className: "asked" });
   const outcome = el("div");
   const log = el("div", { className: "card log" });
   const side = el("div", { className: "side" });
-  const columns = el("div", { className: "columns alone" }, el("div", {}, questions, outcome, log, followUp(id)), side);
+  const columns = el("div", { className: "columns alone" }, el("div", { className: "flow" }, questions, outcome, log, followUp(id)), side);
   main.replaceChildren(head, columns);
 
   // The newest records are enough to begin with; the rest is one click away.
@@ -229,7 +230,7 @@ async function one(id) {
 
   function show(record) {
     const bottom = innerHeight + scrollY > document.documentElement.scrollHeight - 80;
-    const row = recordRow(record, rows === 0);
+    const row = recordRow(record);
     const step = record.data.step !== undefined ? `${record.turn}.${record.data.step}` : null;
     const href = record.kind === "artifact" && PICTURES.includes(record.data.artifact?.mimeType) && ours(record.data.artifact.href);
     if (href) row.querySelector(".text").append(el("a", { href, target: "_blank", rel: "noopener" }, el("img", { className: "thumb", src: href, alt: record.data.artifact.name, loading: "lazy" })));
@@ -391,8 +392,8 @@ function form(id, question) {
     });
   }
   buttons.push(
-    el("button", { type: "button", textContent: "Decline", onclick: () => send({ action: "decline" }) }),
-    el("button", { type: "button", textContent: "Dismiss", onclick: () => send({ action: "cancel" }) }));
+    el("button", { type: "button", className: "plain", textContent: "Decline", onclick: () => send({ action: "decline" }) }),
+    el("button", { type: "button", className: "plain", textContent: "Dismiss", onclick: () => send({ action: "cancel" }) }));
   node.append(...parts, el("div", { className: "buttons" }, ...buttons), wrong);
   return node;
 }

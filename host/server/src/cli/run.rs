@@ -174,7 +174,11 @@ impl<'a> Session<'a> {
 
     fn say(&mut self, text: &str) {
         self.clear();
-        self.write(&format!("{text}\n"));
+        match &self.prompt {
+            // The line that waits for an answer moves below what came meanwhile.
+            Some(prompt) => self.write(&format!("\r\u{1b}[2K{text}\n  {}", prompt.text())),
+            None => self.write(&format!("{text}\n")),
+        }
     }
 
     fn event(&mut self, event: Event) {

@@ -3,6 +3,7 @@
 use super::render::{print_json, shown};
 use super::{Context, Fail};
 use serde_json::Value;
+use windlass_core::text::for_terminal;
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -38,7 +39,8 @@ fn list(context: &Context, tools: &[Value]) {
             continue;
         }
         let name = format!("{:width$}", tool["name"].as_str().unwrap_or(""));
-        println!("{}  {}", context.look.out.bold(&name), shown(&tool["description"]));
+        let first = tool["description"].as_str().and_then(|text| text.lines().next()).unwrap_or("");
+        println!("{}  {}", context.look.out.bold(&name), for_terminal(first, false));
     }
     if tools.is_empty() && !context.json {
         println!("No tool can be called: add a plugin with `windlass plugin add FILE`.");
@@ -48,7 +50,7 @@ fn list(context: &Context, tools: &[Value]) {
 fn one(context: &Context, tool: &Value) {
     let out = &context.look.out;
     println!("{}  {}", out.bold(&shown(&tool["name"])), out.dim(&format!("of plugin {}", shown(&tool["plugin"]))));
-    println!("{}", shown(&tool["description"]));
+    println!("{}", for_terminal(tool["description"].as_str().unwrap_or(""), true));
     let schema = &tool["inputSchema"];
     let required: Vec<_> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     for (name, property) in schema["properties"].as_object().into_iter().flatten() {
@@ -57,5 +59,5 @@ fn one(context: &Context, tool: &Value) {
         let note = out.dim(&format!("({kind}{must})"));
         println!("  {}=…  {note} {}", shown(&name.as_str().into()), shown(&property["description"]));
     }
-    println!("{}", out.dim(&windlass_core::text::for_terminal(&format!("{schema:#}"), true)));
+    println!("{}", out.dim(&for_terminal(&format!("{schema:#}"), true)));
 }

@@ -106,7 +106,7 @@ fn cases() -> Vec<Case> {
         case("a follow-up to an unknown task", Method::POST, &task("/continue"), 404, "WL0003", "")
             .body(json!({"text": "hi"})),
         case("a follow-up without text", Method::POST, &task("/continue"), 422, "WL0109", "`text`").body("{}"),
-        case("no answer", Method::POST, &task("/input"), 422, "WL0109", "names").body(json!({"answers": {}})),
+        case("no answer", Method::POST, &task("/input"), 422, "WL0109", "name the key").body(json!({"answers": {}})),
         case("an action that is none", Method::POST, &task("/input"), 422, "WL0109", "`accept`")
             .body(json!({"answers": {"k": {"action": "maybe"}}})),
         case("a refusal with content", Method::POST, &task("/input"), 422, "WL0109", "`accept` only")
