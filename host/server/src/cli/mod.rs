@@ -10,6 +10,7 @@ mod prompt;
 mod render;
 mod run;
 mod serve;
+mod session;
 mod tasks;
 mod tools;
 

@@ -1,6 +1,6 @@
 //! `windlass tasks …`.
 
-use super::run::{Session, exit_of};
+use super::session::{Session, exit_of};
 use super::{Context, fields, render};
 use crate::client::{Client, Fail, json};
 use render::{Line, print_json, shown};
