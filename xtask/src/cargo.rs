@@ -79,7 +79,9 @@ pub(crate) fn wasm_target(root: &Path) -> Result<()> {
     if added.is_ok_and(|status| status.success()) && has_target(root)? {
         return Ok(());
     }
-    bail!("this toolchain has no {TARGET}: install Rust by rustup (https://rustup.rs), then `rustup target add {TARGET}`")
+    bail!(
+        "this toolchain has no {TARGET}: install Rust by rustup (https://rustup.rs), then `rustup target add {TARGET}`"
+    )
 }
 
 fn has_target(root: &Path) -> Result<bool> {

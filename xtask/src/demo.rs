@@ -73,7 +73,10 @@ pub(crate) fn run(given: Vec<String>) -> Result<()> {
     let (running, status) = order(&options, &setup, running, &shop.url)?;
     let orders = shop.orders()? - before;
     let task = newest(&running.url)?;
-    steps.done(&format!("the task is {}; the shop counts {orders} new order(s)", task["status"].as_str().unwrap_or("?")));
+    steps.done(&format!(
+        "the task is {}; the shop counts {orders} new order(s)",
+        task["status"].as_str().unwrap_or("?")
+    ));
 
     if !options.exit {
         look_around(&setup, running, shop, &task);
@@ -105,7 +108,8 @@ fn order(options: &Options, setup: &Setup, running: Host, shop: &str) -> Result<
     let over = AtomicBool::new(false);
     let running = Mutex::new(Some(running));
     let (status, beside) = std::thread::scope(|scope| {
-        let beside = scope.spawn(|| if options.yes || options.kill { steer(options, setup, &running, &over) } else { Ok(()) });
+        let beside =
+            scope.spawn(|| if options.yes || options.kill { steer(options, setup, &running, &over) } else { Ok(()) });
         let status = child.wait();
         over.store(true, Ordering::Relaxed);
         (status, beside.join())
@@ -124,6 +128,9 @@ fn steer(options: &Options, setup: &Setup, running: &Mutex<Option<Host>>, over: 
     if options.kill && asks.as_ref().is_ok_and(|task| task.as_ref().is_some_and(|task| task["open"] == true)) {
         host = kill_and_start(setup, host)?;
         asks = host::waiting_task(&host.url, "order", QUESTION, done);
+        if !options.yes {
+            note("--kill: the question stands: y or n?");
+        }
     }
     let url = host.url.clone();
     put(host)?;
@@ -164,7 +171,12 @@ fn look_around(setup: &Setup, host: Host, shop: Shop, task: &Value) {
     println!("\nThe host is still there. Look around:");
     println!("  page    {}/tasks/{id}", host.url);
     println!("  log     curl '{}/api/v1/tasks/{id}/events/stream'", host.url);
-    println!("  again   {} --data {} run order item=teapot shop={}", shown(&setup.program), shown(&setup.data), shop.url);
+    println!(
+        "  again   {} --data {} run order item=teapot shop={}",
+        shown(&setup.program),
+        shown(&setup.data),
+        shop.url
+    );
     println!("  folder  {}", setup.data.display());
     println!("  stop    kill {} {}", host.process.pid(), shop.process.pid());
     host.process.leave();

@@ -38,7 +38,8 @@ impl Setup {
         let url = process.ready(START, || {
             let file: Value = serde_json::from_slice(&std::fs::read(self.data.join("host.json")).ok()?).ok()?;
             let url = file["url"].as_str()?.to_owned();
-            let alive = file["pid"] == pid && http::get(&format!("{url}/readyz")).is_ok_and(|body| body["ready"] == true);
+            let alive =
+                file["pid"] == pid && http::get(&format!("{url}/readyz")).is_ok_and(|body| body["ready"] == true);
             alive.then_some(url)
         })?;
         Ok(Host { process, url })
@@ -80,7 +81,8 @@ pub(crate) fn waiting_task(url: &str, tool: &str, within: Duration, done: impl F
             && let Some(id) = page["tasks"][0]["id"].as_str()
             && let Ok(task) = http::get(&format!("{url}/api/v1/tasks/{id}"))
         {
-            let asks = task["waitingFor"] == "input" && task["questions"].as_array().is_some_and(|list| !list.is_empty());
+            let asks =
+                task["waitingFor"] == "input" && task["questions"].as_array().is_some_and(|list| !list.is_empty());
             if asks || task["open"] == false {
                 return Ok(Some(task));
             }

@@ -83,7 +83,8 @@ mod tests {
     fn bodies_of_both_kinds_are_read() {
         let plain = answer(&b"HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\n{}rest"[..]).unwrap();
         assert_eq!(plain, (201, b"{}".to_vec()));
-        let chunked = &b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{\"\r\n4\r\na\":1\r\n1\r\n}\r\n0\r\n\r\n"[..];
+        let chunked =
+            &b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{\"\r\n4\r\na\":1\r\n1\r\n}\r\n0\r\n\r\n"[..];
         assert_eq!(answer(chunked).unwrap(), (200, b"{\"a\":1}".to_vec()));
         assert!(answer(&b""[..]).is_err());
     }

@@ -105,7 +105,8 @@ pub(crate) fn with_folder(folder: &Path) -> Vec<u32> {
     let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     pids.filter(|pid| {
         *pid != std::process::id()
-            && std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| String::from_utf8_lossy(&line).contains(&wanted))
+            && std::fs::read(format!("/proc/{pid}/cmdline"))
+                .is_ok_and(|line| String::from_utf8_lossy(&line).contains(&wanted))
     })
     .collect()
 }

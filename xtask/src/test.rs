@@ -17,7 +17,11 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let nextest = nextest.is_ok_and(|status| status.success());
     let prepare = |words: &[&str]| {
         let mut command = cargo::cargo();
-        command.current_dir(&workspace.root).args(words).env("WINDLASS_BROWSER", &browser).env("WINDLASS_TEST_BROWSER", &browser);
+        command
+            .current_dir(&workspace.root)
+            .args(words)
+            .env("WINDLASS_BROWSER", &browser)
+            .env("WINDLASS_TEST_BROWSER", &browser);
         command
     };
     steps.next(if nextest { "Tests" } else { "Tests (by cargo test: cargo-nextest is not installed)" });

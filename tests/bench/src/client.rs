@@ -100,6 +100,15 @@ impl Client {
         Ok(self.chunk().await?.map(|chunk| parser.feed(&chunk)))
     }
 
+    /// The next bytes of a body, `most` of them at most; none at its end. What lies beyond is lost to `events`.
+    pub(crate) async fn body(&mut self, most: usize) -> Result<Option<Vec<u8>>> {
+        let chunk = self.chunk().await?;
+        Ok(chunk.map(|mut bytes| {
+            bytes.truncate(most);
+            bytes
+        }))
+    }
+
     /// Follows a task until no turn of it is open.
     pub(crate) async fn until_end(&mut self, task: &str, mut each: impl FnMut(Event)) -> Result<()> {
         if !self.follow(task, None).await? {

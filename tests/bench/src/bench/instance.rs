@@ -1,0 +1,178 @@
+//! What an instance of a component costs: made, run, dropped.
+//!
+//! The host's own functions are not reachable from here. So `instance` is wasmtime with the engine settings of the host,
+//! with WASI and with stubs for the imports of Windlass, and `turn` is what a whole turn takes inside the host's process,
+//! from the call to the end of the task, database and all.
+
+use super::{Options, folder};
+use crate::Places;
+use crate::host::resident;
+use crate::report::{Number, Samples};
+use anyhow::{Context, Result, ensure};
+use serde_json::json;
+use std::time::{Duration, Instant};
+use wasmtime::component::{Component, Instance, InstancePre, Linker, ResourceTable, Val};
+use wasmtime::{Config, Engine, Store, WasmBacktraceDetails};
+use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
+use windlass_core::{Limits, Status};
+use windlass_runtime::{Caller, CreateTask, Windlass};
+
+struct Host {
+    wasi: WasiCtx,
+    table: ResourceTable,
+}
+
+impl Host {
+    fn new() -> Self {
+        Self { wasi: WasiCtx::builder().build(), table: ResourceTable::new() }
+    }
+}
+
+impl WasiView for Host {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        WasiCtxView { ctx: &mut self.wasi, table: &mut self.table }
+    }
+}
+
+pub(super) async fn measure(places: &Places, options: &Options) -> Result<Vec<Number>> {
+    let pre = prepare(places, "basic_echo")?;
+    let bare = prepare_without_run(&pre, options.count(5000)).await?;
+    let mut times = Vec::new();
+    for n in 0..options.count(5000) {
+        let begin = Instant::now();
+        let mut store = store(&pre);
+        let instance = pre.instantiate_async(&mut store).await?;
+        run(&mut store, &instance).await?;
+        drop(store);
+        // The first ones grow the allocator.
+        if n >= options.count(500) {
+            times.push(begin.elapsed());
+        }
+    }
+    let instance = Samples::new(times);
+    let turns = Samples::new(turns(places, options).await?);
+    let at = |samples: &Samples| samples.at(50.0, "µs").context("no samples");
+    Ok(vec![
+        Number::new("instance", at(&instance)?, "µs").goal(80.0).limit(at(&bare)?).of(&instance, "µs").with(json!({
+            "component": "basic_echo", "engine": "on-demand, epochs, canonical NaN", "is": "store, instance, run, drop",
+            "limitIs": "store, instance, drop: no run",
+        })),
+        Number::new("turn", at(&turns)?, "µs").of(&turns, "µs").with(json!({
+            "tool": "basic_echo", "inFlight": 1, "is": "create to end in the host's process, two hard commits, no HTTP",
+        })),
+    ])
+}
+
+/// The engine of the host: see host/runtime/src/engine.rs.
+fn engine() -> Result<Engine> {
+    let mut config = Config::new();
+    config
+        .epoch_interruption(true)
+        .wasm_backtrace_details(WasmBacktraceDetails::Enable)
+        .cranelift_nan_canonicalization(true)
+        .relaxed_simd_deterministic(true);
+    Ok(Engine::new(&config)?)
+}
+
+fn prepare(places: &Places, guest: &str) -> Result<InstancePre<Host>> {
+    let engine = engine()?;
+    let component = Component::from_file(&engine, places.guests.join(format!("{guest}.wasm")))?;
+    let mut linker = Linker::new(&engine);
+    wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
+    linker.define_unknown_imports_as_traps(&component)?;
+    Ok(linker.instantiate_pre(&component)?)
+}
+
+fn store(pre: &InstancePre<Host>) -> Store<Host> {
+    let mut store = Store::new(pre.engine(), Host::new());
+    store.set_epoch_deadline(1_000_000);
+    store
+}
+
+async fn prepare_without_run(pre: &InstancePre<Host>, count: usize) -> Result<Samples> {
+    let mut times = Vec::new();
+    for _ in 0..count {
+        let begin = Instant::now();
+        let mut store = store(pre);
+        pre.instantiate_async(&mut store).await?;
+        drop(store);
+        times.push(begin.elapsed());
+    }
+    Ok(Samples::new(times))
+}
+
+/// Calls `run` of `windlass:plugin/tool`.
+async fn run(store: &mut Store<Host>, instance: &Instance) -> Result<()> {
+    let tool = instance.get_export_index(&mut *store, None, "windlass:plugin/tool@0.1.0").context("no tool")?;
+    let run = instance.get_export_index(&mut *store, Some(&tool), "run").context("no run")?;
+    let run = instance.get_func(&mut *store, run).context("run is no function")?;
+    let text = |text: &str| Val::String(text.to_owned());
+    let turn = Val::Record(vec![
+        ("task-id".into(), text("0199d2a4-0000-7000-8000-000000000000")),
+        ("number".into(), Val::U32(1)),
+        ("tool".into(), text("basic_echo")),
+        ("input".into(), text("{\"text\":\"hello\"}")),
+        ("message".into(), Val::Option(None)),
+        ("seed".into(), Val::U64(1)),
+    ]);
+    let mut results = [Val::Bool(false)];
+    run.call_async(&mut *store, &[turn], &mut results).await?;
+    ensure!(matches!(results[0], Val::Result(Ok(_))), "the guest failed: {:?}", results[0]);
+    Ok(())
+}
+
+/// Whole turns, one after the other.
+async fn turns(places: &Places, options: &Options) -> Result<Vec<Duration>> {
+    let folder = folder(places)?;
+    let data = folder.path().join("data");
+    let browser = no_browser(&data);
+    let host = Windlass::open(windlass_runtime::Options {
+        data,
+        browser,
+        slots: 8,
+        limits: Limits::default(),
+        built_in: Vec::new(),
+        denied: Vec::new(),
+    })
+    .await?;
+    let operator = Caller { principal: "local".into(), operator: true };
+    let component = std::fs::read(places.guests.join("basic_echo.wasm"))?;
+    host.add_plugin(&operator, component, Some(Vec::new())).await?;
+    let mut times = Vec::new();
+    for _ in 0..options.count(1000) {
+        let new = CreateTask { tool: "basic_echo".into(), input: json!({"text": "hello"}), ..CreateTask::default() };
+        let mut changes = host.changes();
+        let begin = Instant::now();
+        let id = host.create(&operator, new).await?.task.id;
+        loop {
+            let task = host.task(&operator, id).await?;
+            if !task.open {
+                ensure!(task.status == Status::Completed, "the task is {:?}", task.status);
+                break;
+            }
+            let _ = changes.recv().await;
+        }
+        times.push(begin.elapsed());
+    }
+    host.close().await;
+    Ok(times)
+}
+
+fn no_browser(data: &std::path::Path) -> windlass_browser::Config {
+    windlass_browser::Config { executable: None, no_sandbox: false, profiles: data.join("chromium"), denied: Vec::new() }
+}
+
+/// Memory of so many instances that are held, in bytes.
+pub(super) async fn held(places: &Places, guest: &str, count: usize) -> Result<u64> {
+    let pre = prepare(places, guest)?;
+    let before = resident(std::process::id())?;
+    let mut all = Vec::new();
+    for _ in 0..count {
+        let mut store = store(&pre);
+        let instance = pre.instantiate_async(&mut store).await?;
+        all.push((store, instance));
+    }
+    let bytes = resident(std::process::id())?.saturating_sub(before);
+    drop(all);
+    Ok(bytes)
+}

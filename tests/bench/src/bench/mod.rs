@@ -1,0 +1,68 @@
+//! The numbers, one module each.
+
+mod blocked;
+mod create_to_end;
+mod delivery;
+mod instance;
+mod log;
+mod raw;
+mod start;
+
+use crate::Places;
+use crate::report::Number;
+use anyhow::{Result, ensure};
+use std::time::Duration;
+
+/// What `bench` was told.
+#[derive(Debug, Default)]
+pub(crate) struct Options {
+    /// All of them, where none is named.
+    pub(crate) names: Vec<String>,
+    /// An object a line.
+    pub(crate) json: bool,
+    /// A tenth of the time: to see that it runs, not to believe it.
+    pub(crate) quick: bool,
+}
+
+impl Options {
+    /// The time a measurement may take.
+    fn time(&self, full: Duration) -> Duration {
+        if self.quick { full / 10 } else { full }
+    }
+
+    /// How often a measurement is repeated.
+    fn count(&self, full: usize) -> usize {
+        if self.quick { full / 10 } else { full }
+    }
+}
+
+const NAMES: [&str; 6] = ["create-to-end", "instance", "log", "delivery", "blocked", "start"];
+
+/// Measures and prints, one after the other.
+pub(crate) async fn run(places: &Places, options: &Options) -> Result<()> {
+    for name in &options.names {
+        ensure!(NAMES.contains(&name.as_str()), "there is no number `{name}`; there are {}", NAMES.join(", "));
+    }
+    for name in NAMES {
+        if !options.names.is_empty() && !options.names.iter().any(|wanted| wanted == name) {
+            continue;
+        }
+        let numbers: Vec<Number> = match name {
+            "create-to-end" => create_to_end::measure(places, options).await?,
+            "instance" => instance::measure(places, options).await?,
+            "log" => log::measure(options).await?,
+            "delivery" => delivery::measure(places, options).await?,
+            "blocked" => blocked::measure(places, options).await?,
+            _ => start::measure(places, options).await?,
+        };
+        for number in numbers {
+            number.print(options.json);
+        }
+    }
+    Ok(())
+}
+
+/// A folder on the disk that hosts use by default, not on one in memory.
+fn folder(places: &Places) -> Result<tempfile::TempDir> {
+    Ok(tempfile::Builder::new().prefix("bench-").tempdir_in(&places.programs)?)
+}

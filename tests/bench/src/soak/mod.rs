@@ -1,0 +1,82 @@
+//! Large numbers of what must always hold. Each round does all of it once; rounds are repeated while there is time.
+
+mod cuts;
+mod endings;
+mod kills;
+mod shop;
+
+use crate::Places;
+use crate::host::Host;
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// Runs rounds for so many minutes, one at least.
+pub(crate) async fn run(places: &Places, minutes: u64) -> Result<()> {
+    let until = Instant::now() + Duration::from_secs(minutes * 60);
+    let seed = SystemTime::now().duration_since(UNIX_EPOCH)?.as_nanos();
+    let mut random = Random(u64::try_from(seed & u128::from(u64::MAX))? | 1);
+    for round in 1.. {
+        let begin = Instant::now();
+        eprintln!("round {round}, random from {:#x}", random.0);
+        let folder = tempfile::Builder::new().prefix("soak-").tempdir_in(&places.programs)?;
+        let done = async {
+            endings::run(places, &folder.path().join("endings")).await.context("tasks that end in every way")?;
+            cuts::run(places, &folder.path().join("cuts"), &mut random).await.context("streams that are cut")?;
+            kills::run(places, &folder.path().join("kills"), &mut random).await.context("hosts that are killed")
+        };
+        if let Err(error) = done.await {
+            eprintln!("kept for a look: {}", folder.keep().display());
+            return Err(error);
+        }
+        eprintln!("round {round} passed in {} s", begin.elapsed().as_secs());
+        if Instant::now() >= until {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Xorshift: small, and its start is printed, so that a round can be had again.
+pub(crate) struct Random(u64);
+
+impl Random {
+    /// From `low` to below `high`.
+    pub(crate) fn within(&mut self, low: u64, high: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        low + self.0 % (high - low)
+    }
+}
+
+/// The task as soon as `seen` holds.
+async fn until(host: &Host, id: &str, seen: impl Fn(&Value) -> bool) -> Result<Value> {
+    let mut client = host.client().await?;
+    let begin = Instant::now();
+    loop {
+        let task = client.get(&format!("/api/v1/tasks/{id}")).await?;
+        if seen(&task) {
+            return Ok(task);
+        }
+        ensure!(begin.elapsed() < Duration::from_secs(120), "stuck for two minutes: {task}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// The whole log of a task; fails where a number is missing.
+async fn log(host: &Host, id: &str) -> Result<Vec<Value>> {
+    let mut client = host.client().await?;
+    let mut records: Vec<Value> = Vec::new();
+    loop {
+        let page = client.get(&format!("/api/v1/tasks/{id}/events?after={}&limit=1000", records.len())).await?;
+        records.extend(page["records"].as_array().cloned().unwrap_or_default());
+        if page["hasMore"] != true {
+            break;
+        }
+    }
+    for (at, record) in records.iter().enumerate() {
+        ensure!(record["seq"] == at + 1, "the log of {id} has a gap at {at}: {record}");
+    }
+    Ok(records)
+}

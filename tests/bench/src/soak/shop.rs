@@ -1,0 +1,29 @@
+//! The test shop as a process.
+
+use crate::Places;
+use crate::client::Client;
+use anyhow::{Context, Result};
+use std::process::Stdio;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+
+/// Dropping it closes it.
+pub(super) struct Shop {
+    pub(super) url: String,
+    _process: Child,
+}
+
+impl Shop {
+    pub(super) async fn open(places: &Places) -> Result<Self> {
+        let mut command = Command::new(places.programs.join("windlass-site"));
+        let mut process = command.stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true).spawn()?;
+        let mut lines = BufReader::new(process.stdout.take().context("piped above")?).lines();
+        let url = lines.next_line().await?.context("the shop said nothing")?;
+        Ok(Self { url, _process: process })
+    }
+
+    /// Orders that counted.
+    pub(super) async fn orders(&self) -> Result<u64> {
+        Client::connect(&self.url).await?.get("/api/orders").await?["orders"].as_u64().context("no count")
+    }
+}
