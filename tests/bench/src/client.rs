@@ -34,7 +34,7 @@ impl Client {
     }
 
     /// Requests carry the operator token from now on.
-    pub(crate) fn as_operator(mut self, token: &str) -> Self {
+    pub(crate) fn with_token(mut self, token: &str) -> Self {
         self.token = Some(token.to_owned());
         self
     }

@@ -81,7 +81,7 @@ impl Host {
     /// Installs components by file, each with its grants.
     pub(crate) async fn install(&self, component: &Path, grants: &[String]) -> Result<()> {
         let bytes = std::fs::read(component).with_context(|| component.display().to_string())?;
-        let mut client = self.client().await?.as_operator(&self.token);
+        let mut client = self.client().await?.with_token(&self.token);
         client.install(&bytes, grants).await.with_context(|| component.display().to_string())
     }
 

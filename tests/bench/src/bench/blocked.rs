@@ -57,11 +57,11 @@ pub(super) async fn measure(places: &Places, options: &Options) -> Result<Vec<Nu
 
     #[expect(clippy::cast_precision_loss, reason = "megabytes")]
     let mb = |bytes: u64| bytes as f64 / 1e6;
-    let raw = instance::held(places, "polite_cancel", turns).await?;
+    let raw = instance::waiting(places, "polite_cancel", r#"{"in":"ask"}"#, turns).await?;
     let samples = Samples::new(times);
     let settings = json!({"turns": turns, "tool": "polite_cancel", "connections": CONNECTIONS});
     let mut with_limit = settings.clone();
-    with_limit["limitIs"] = "as many instances of the component held by wasmtime alone".into();
+    with_limit["limitIs"] = "as many instances of the component that wait in `ask`, held by wasmtime alone".into();
     with_limit["counts"] = "RssAnon + RssShmem of the host, waiting minus before".into();
     Ok(vec![
         Number::new("blocked-memory", mb(memory), "MB").goal(200.0).limit(mb(raw)).with(with_limit),

@@ -10,6 +10,8 @@ use crate::host::resident;
 use crate::report::{Number, Samples};
 use anyhow::{Context, Result, ensure};
 use serde_json::json;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use wasmtime::component::{Component, Instance, InstancePre, Linker, ResourceTable, Val};
 use wasmtime::{Config, Engine, Store, WasmBacktraceDetails};
@@ -35,14 +37,15 @@ impl WasiView for Host {
 }
 
 pub(super) async fn measure(places: &Places, options: &Options) -> Result<Vec<Number>> {
-    let pre = prepare(places, "basic_echo")?;
-    let bare = prepare_without_run(&pre, options.count(5000)).await?;
+    let (engine, component) = component(places, "basic_echo")?;
+    let pre = linker(&engine, &component)?.instantiate_pre(&component)?;
+    let bare = without_run(&pre, options.count(5000)).await?;
     let mut times = Vec::new();
     for n in 0..options.count(5000) {
         let begin = Instant::now();
         let mut store = store(&pre);
         let instance = pre.instantiate_async(&mut store).await?;
-        run(&mut store, &instance).await?;
+        run(&mut store, &instance, "basic_echo", r#"{"text":"hello"}"#).await?;
         drop(store);
         // The first ones grow the allocator.
         if n >= options.count(500) {
@@ -74,13 +77,18 @@ fn engine() -> Result<Engine> {
     Ok(Engine::new(&config)?)
 }
 
-fn prepare(places: &Places, guest: &str) -> Result<InstancePre<Host>> {
+fn component(places: &Places, guest: &str) -> Result<(Engine, Component)> {
     let engine = engine()?;
     let component = Component::from_file(&engine, places.guests.join(format!("{guest}.wasm")))?;
-    let mut linker = Linker::new(&engine);
+    Ok((engine, component))
+}
+
+/// WASI, and stubs for the rest.
+fn linker(engine: &Engine, component: &Component) -> Result<Linker<Host>> {
+    let mut linker = Linker::new(engine);
     wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
-    linker.define_unknown_imports_as_traps(&component)?;
-    Ok(linker.instantiate_pre(&component)?)
+    linker.define_unknown_imports_as_traps(component)?;
+    Ok(linker)
 }
 
 fn store(pre: &InstancePre<Host>) -> Store<Host> {
@@ -89,7 +97,7 @@ fn store(pre: &InstancePre<Host>) -> Store<Host> {
     store
 }
 
-async fn prepare_without_run(pre: &InstancePre<Host>, count: usize) -> Result<Samples> {
+async fn without_run(pre: &InstancePre<Host>, count: usize) -> Result<Samples> {
     let mut times = Vec::new();
     for _ in 0..count {
         let begin = Instant::now();
@@ -102,7 +110,7 @@ async fn prepare_without_run(pre: &InstancePre<Host>, count: usize) -> Result<Sa
 }
 
 /// Calls `run` of `windlass:plugin/tool`.
-async fn run(store: &mut Store<Host>, instance: &Instance) -> Result<()> {
+async fn run(store: &mut Store<Host>, instance: &Instance, name: &str, input: &str) -> Result<()> {
     let tool = instance.get_export_index(&mut *store, None, "windlass:plugin/tool@0.1.0").context("no tool")?;
     let run = instance.get_export_index(&mut *store, Some(&tool), "run").context("no run")?;
     let run = instance.get_func(&mut *store, run).context("run is no function")?;
@@ -110,8 +118,8 @@ async fn run(store: &mut Store<Host>, instance: &Instance) -> Result<()> {
     let turn = Val::Record(vec![
         ("task-id".into(), text("0199d2a4-0000-7000-8000-000000000000")),
         ("number".into(), Val::U32(1)),
-        ("tool".into(), text("basic_echo")),
-        ("input".into(), text("{\"text\":\"hello\"}")),
+        ("tool".into(), text(name)),
+        ("input".into(), text(input)),
         ("message".into(), Val::Option(None)),
         ("seed".into(), Val::U64(1)),
     ]);
@@ -162,17 +170,37 @@ fn no_browser(data: &std::path::Path) -> windlass_browser::Config {
     windlass_browser::Config { executable: None, no_sandbox: false, profiles: data.join("chromium"), denied: Vec::new() }
 }
 
-/// Memory of so many instances that are held, in bytes.
-pub(super) async fn held(places: &Places, guest: &str, count: usize) -> Result<u64> {
-    let pre = prepare(places, guest)?;
+/// Memory of so many instances that wait in `ask` for ever, in bytes.
+pub(super) async fn waiting(places: &Places, guest: &str, input: &str, count: usize) -> Result<u64> {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let (engine, component) = component(places, guest)?;
+    let mut linker = linker(&engine, &component)?;
+    linker.allow_shadowing(true);
+    linker.instance("windlass:plugin/log@0.1.0")?.func_new("write", |_, _, _, _| Ok(()))?;
+    let counter = asked.clone();
+    linker.instance("windlass:plugin/input@0.1.0")?.func_new_async("ask", move |_, _, _, _| {
+        counter.fetch_add(1, Ordering::Relaxed);
+        Box::new(std::future::pending())
+    })?;
+    let pre = linker.instantiate_pre(&component)?;
     let before = resident(std::process::id())?;
-    let mut all = Vec::new();
+    let mut all = tokio::task::JoinSet::new();
     for _ in 0..count {
-        let mut store = store(&pre);
-        let instance = pre.instantiate_async(&mut store).await?;
-        all.push((store, instance));
+        let (pre, tool, input) = (pre.clone(), guest.to_owned(), input.to_owned());
+        all.spawn(async move {
+            let mut store = store(&pre);
+            let instance = pre.instantiate_async(&mut store).await?;
+            run(&mut store, &instance, &tool, &input).await
+        });
+    }
+    while asked.load(Ordering::Relaxed) < count {
+        if let Some(ended) = all.try_join_next() {
+            ended??;
+            anyhow::bail!("an instance ended, but should wait");
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
     }
     let bytes = resident(std::process::id())?.saturating_sub(before);
-    drop(all);
+    all.shutdown().await;
     Ok(bytes)
 }
