@@ -140,7 +140,17 @@ impl Turn {
         match result {
             Ok(done) => {
                 let record = done.instead.unwrap_or_else(|| {
-                    let record = finished(format!("{} ({millis} ms)", step.done)).with("ok", true);
+                    // What was read is what people want to see: one line of it.
+                    let seen = match &done.result {
+                        Some(Value::String(text)) => {
+                            format!(
+                                ": {}",
+                                windlass_core::text::cut(text.trim().lines().next().unwrap_or_default(), 120)
+                            )
+                        }
+                        _ => String::new(),
+                    };
+                    let record = finished(format!("{}{seen} ({millis} ms)", step.done)).with("ok", true);
                     match done.result {
                         Some(result) => record.with("result", shortened(&result)),
                         None => record,
