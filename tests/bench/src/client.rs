@@ -73,9 +73,11 @@ impl Client {
                 }
                 bytes.extend(self.buffer.drain(..length));
             }
-            None => while let Some(chunk) = self.chunk().await? {
-                bytes.extend(chunk);
-            },
+            None => {
+                while let Some(chunk) = self.chunk().await? {
+                    bytes.extend(chunk);
+                }
+            }
         }
         if !(200..300).contains(&head.status) {
             bail!("{method} {path}: {}: {}", head.status, String::from_utf8_lossy(&bytes));

@@ -1,7 +1,7 @@
 //! The host as a process: started, asked how it is, killed.
 
-use crate::client::Client;
 use crate::Places;
+use crate::client::Client;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 use std::fs::File;

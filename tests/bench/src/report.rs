@@ -28,7 +28,18 @@ pub(crate) struct Number {
 impl Number {
     pub(crate) fn new(name: &'static str, value: f64, unit: &'static str) -> Self {
         let none = (None, None);
-        Self { name, value, unit, goal: None, limit: None, n: 1, p50: none.0, p90: none.1, spread_unit: unit, settings: json!({}) }
+        Self {
+            name,
+            value,
+            unit,
+            goal: None,
+            limit: None,
+            n: 1,
+            p50: none.0,
+            p90: none.1,
+            spread_unit: unit,
+            settings: json!({}),
+        }
     }
 
     /// With the spread of these samples.
@@ -72,13 +83,20 @@ impl Number {
             Some(false) => "missed",
             None => "",
         };
-        let with = |name: &str, value: Option<f64>| value.map_or(String::new(), |value| format!("  {name} {}", shown(value)));
+        let with =
+            |name: &str, value: Option<f64>| value.map_or(String::new(), |value| format!("  {name} {}", shown(value)));
         let spread = match (self.p50, self.p90) {
             (Some(p50), Some(p90)) => format!("  p50 {} p90 {} {}", shown(p50), shown(p90), self.spread_unit),
             _ => String::new(),
         };
         let value = format!("{} {}", shown(self.value), self.unit);
-        println!("{:<16} {value:>16}  {verdict:<6}{}{}{spread}  n {}", self.name, with("goal", self.goal), with("limit", self.limit), self.n);
+        println!(
+            "{:<16} {value:>16}  {verdict:<6}{}{}{spread}  n {}",
+            self.name,
+            with("goal", self.goal),
+            with("limit", self.limit),
+            self.n
+        );
         println!("{:<16} {}", "", self.settings);
     }
 
@@ -117,7 +135,12 @@ impl Samples {
     /// A percentile in `ms`, `µs` or `s`; none without samples.
     pub(crate) fn at(&self, percent: f64, unit: &str) -> Option<f64> {
         let last = self.0.len().checked_sub(1)?;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "an index")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            clippy::cast_precision_loss,
+            reason = "an index"
+        )]
         let at = (last as f64 * percent / 100.0).round() as usize;
         Some(in_unit(self.0[at], unit))
     }

@@ -24,7 +24,8 @@ pub(super) async fn measure(places: &Places, options: &Options) -> Result<Vec<Nu
     let took = begin.elapsed();
     host.stop().await?;
 
-    let rounds = Samples::new(raw::hard_appends(folder.path(), IN_FLIGHT * BYTES / 2, options.time(Duration::from_secs(3)))?);
+    let rounds =
+        Samples::new(raw::hard_appends(folder.path(), IN_FLIGHT * BYTES / 2, options.time(Duration::from_secs(3)))?);
     #[expect(clippy::cast_precision_loss, reason = "64")]
     let limit = rounds.at(50.0, "s").map_or(0.0, |round| IN_FLIGHT as f64 / (2.0 * round));
     let samples = Samples::new(times);

@@ -67,7 +67,11 @@ pub(super) async fn measure(places: &Places, options: &Options) -> Result<Vec<Nu
     let at = |percent| samples.at(percent, "ms").context("no record was delivered");
     let limit = |percent| raw.at(percent, "ms").unwrap_or_default();
     Ok(vec![
-        Number::new("delivery-p50", at(50.0)?, "ms").goal(2.0).limit(limit(50.0)).of(&samples, "ms").with(settings.clone()),
+        Number::new("delivery-p50", at(50.0)?, "ms")
+            .goal(2.0)
+            .limit(limit(50.0))
+            .of(&samples, "ms")
+            .with(settings.clone()),
         Number::new("delivery-p99", at(99.0)?, "ms").goal(20.0).limit(limit(99.0)).of(&samples, "ms").with(settings),
     ])
 }

@@ -167,7 +167,12 @@ async fn turns(places: &Places, options: &Options) -> Result<Vec<Duration>> {
 }
 
 fn no_browser(data: &std::path::Path) -> windlass_browser::Config {
-    windlass_browser::Config { executable: None, no_sandbox: false, profiles: data.join("chromium"), denied: Vec::new() }
+    windlass_browser::Config {
+        executable: None,
+        no_sandbox: false,
+        profiles: data.join("chromium"),
+        denied: Vec::new(),
+    }
 }
 
 /// Memory of so many instances that wait in `ask` for ever, in bytes.

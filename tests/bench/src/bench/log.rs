@@ -32,7 +32,14 @@ pub(super) async fn measure(options: &Options) -> Result<Vec<Number>> {
     };
     Ok(vec![
         number("log-soft", &soft, 20_000.0, soft_limit, 8, "the same bytes appended to a file, made hard every 20 ms"),
-        number("log-hard", &hard, 9_000.0, hard_limit, 1, "the bytes of 64 records appended to a file and made hard, again and again"),
+        number(
+            "log-hard",
+            &hard,
+            9_000.0,
+            hard_limit,
+            1,
+            "the bytes of 64 records appended to a file and made hard, again and again",
+        ),
     ])
 }
 

@@ -12,7 +12,14 @@ use tokio::process::Command;
 
 /// Beside the one that comes with the host.
 const PLUGINS: [&str; 9] = [
-    "basic_artifacts", "basic_ask", "basic_determinism", "basic_echo", "basic_flood", "basic_hello", "basic_sleep", "basic_state",
+    "basic_artifacts",
+    "basic_ask",
+    "basic_determinism",
+    "basic_echo",
+    "basic_flood",
+    "basic_hello",
+    "basic_sleep",
+    "basic_state",
     "browser_steps",
 ];
 
@@ -36,8 +43,12 @@ pub(super) async fn measure(places: &Places, options: &Options) -> Result<Vec<Nu
     let (starts, bare) = (Samples::new(starts), Samples::new(bare));
     let value = starts.at(50.0, "ms").unwrap_or_default();
     Ok(vec![
-        Number::new("start", value, "ms").goal(300.0).limit(bare.at(50.0, "ms").unwrap_or_default()).of(&starts, "ms").with(json!({
-            "plugins": PLUGINS.len() + 1, "limitIs": "the same program printing its version",
-        })),
+        Number::new("start", value, "ms")
+            .goal(300.0)
+            .limit(bare.at(50.0, "ms").unwrap_or_default())
+            .of(&starts, "ms")
+            .with(json!({
+                "plugins": PLUGINS.len() + 1, "limitIs": "the same program printing its version",
+            })),
     ])
 }
