@@ -4,7 +4,7 @@ use crate::clock;
 use crate::engine::PINNED;
 use crate::error::Error;
 use crate::interface::input::{answered, resumed, withdraw};
-use crate::turn::status_record;
+use crate::records::status_record;
 use crate::view::Action;
 use serde_json::{Value, json};
 use windlass_core::limits::RECOVERIES;

@@ -10,7 +10,7 @@ use crate::view::{
     Action, ArtifactFile, Caller, CreateTask, Created, EventsPage, PluginView, QuestionView, TaskDetails, TaskPage,
     TaskView, ToolView,
 };
-use crate::{runner, schema, turn};
+use crate::{records, runner, schema};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -651,7 +651,7 @@ fn detailed(rows: &mut dyn Rows, id: TaskId, principal: Option<&str>) -> Result<
         .collect();
     let result: Option<Value> = turn.result.and_then(|text| serde_json::from_str(&text).ok());
     let (outcome, failure) = if row.status == Status::Completed { (result, None) } else { (None, result) };
-    let artifacts = rows.artifacts(id)?.iter().map(|artifact| turn::describe(id, artifact)).collect();
+    let artifacts = rows.artifacts(id)?.iter().map(|artifact| records::describe(id, artifact)).collect();
     let input = serde_json::from_str(&row.input).unwrap_or_default();
     Ok(TaskView { details: Some(TaskDetails { input, questions, outcome, failure, artifacts }), ..view(&row) })
 }

@@ -185,8 +185,8 @@ fn expire(tx: &mut dyn windlass_store::Tx, task: TaskId, turn: u32, now: Millis)
 
 /// The last question of an `ask` was answered: the turn works again.
 pub(crate) fn resumed(tx: &mut dyn windlass_store::Tx, task: TaskId, turn: u32, now: Millis) -> Result<(), StoreError> {
-    tx.append(task, &[crate::turn::status_record(now, turn, Some(WaitingFor::Input), None)])?;
-    crate::turn::status_update(task, None)(tx)
+    tx.append(task, &[crate::records::status_record(now, turn, Some(WaitingFor::Input), None)])?;
+    crate::records::status_update(task, None)(tx)
 }
 
 /// Closes the open questions of a turn that goes on, or ended, without their answers.

@@ -4,7 +4,8 @@
 //! above the size of a record is streamed to a blob, never held whole.
 
 use crate::halt::Halt;
-use crate::turn::{Stored, Turn};
+use crate::records::Stored;
+use crate::turn::Turn;
 use parking_lot::Mutex;
 use serde_json::Map;
 use std::io::Write as _;
