@@ -192,7 +192,7 @@ fn shown(path: &Path) -> String {
 /// A folder of this run, and no trace of those whose host is gone.
 fn fresh_folder(parent: &Path) -> Result<PathBuf> {
     for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
-        if process::with_folder(&entry.path()).is_empty() {
+        if process::can_look() && process::with_folder(&entry.path()).is_empty() {
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }
