@@ -128,9 +128,6 @@ fn steer(options: &Options, setup: &Setup, running: &Mutex<Option<Host>>, over: 
     if options.kill && asks.as_ref().is_ok_and(|task| task.as_ref().is_some_and(|task| task["open"] == true)) {
         host = kill_and_start(setup, host)?;
         asks = host::waiting_task(&host.url, "order", QUESTION, done);
-        if !options.yes {
-            note("--kill: the question stands: y or n?");
-        }
     }
     let url = host.url.clone();
     put(host)?;
