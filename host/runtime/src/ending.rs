@@ -115,7 +115,9 @@ fn outcome_value(
 /// A trap: what the guest said on standard error, the cause, and the names of its functions.
 pub(crate) fn trapped(running: &Turn, error: &wasmtime::Error, asked: Asked) -> Ended {
     let root = error.root_cause().to_string();
-    let stderr: Vec<_> = running.stderr_tail.lock().iter().cloned().collect();
+    // Rust's hint about a variable that nobody can set here is left out.
+    let useful = |line: &&String| !line.is_empty() && !line.starts_with("note: run with `RUST_BACKTRACE");
+    let stderr: Vec<_> = running.stderr_tail.lock().iter().filter(useful).cloned().collect();
     let panic = stderr.iter().position(|line| line.contains("panicked at")).map(|at| {
         let place = stderr[at].split("panicked at ").nth(1).unwrap_or_default().trim_end_matches(':');
         let said = stderr[at + 1..].iter().take_while(|line| !line.starts_with("note:")).cloned().collect::<Vec<_>>();

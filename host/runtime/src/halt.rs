@@ -12,6 +12,9 @@ pub(crate) enum Halt {
     /// The journal does not read back.
     #[error(transparent)]
     Damaged(#[from] Damaged),
+    /// It was asked to stop while it waited in a way that can't be told so.
+    #[error("asked to stop while it waited")]
+    Stopped,
     /// Beyond a limit.
     #[error("{0}")]
     Limit(String),

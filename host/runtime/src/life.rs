@@ -182,7 +182,7 @@ pub(crate) fn follow_up(
     if !opens {
         return Ok((id, None));
     }
-    let Some(pin) = pin else { return Err(Error::UnknownTool { name: row.tool, known: Vec::new() }) };
+    let Some(pin) = pin else { return Err(Error::UnknownTool { name: row.tool, disabled: None, known: Vec::new() }) };
     let turn = open_turn(tx, &mut row, id, now, pin)?;
     Ok((id, Some(Opened { task: row, turn })))
 }
@@ -325,6 +325,8 @@ fn end_turn(
     row.cause = ended.cause;
     row.question = ended.question;
     row.waiting_for = None;
+    // What it was doing is no news any more.
+    row.status_message = None;
     row.ended = Some(now);
     row.updated = now;
     let mut record = Draft::new(now, turn.number, Kind::TurnEnded, &ended.text)

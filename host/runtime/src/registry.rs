@@ -123,6 +123,13 @@ impl Registry {
         self.plugins.read().values().find(|plugin| plugin.row.enabled && plugin.tool(tool).is_some()).cloned()
     }
 
+    /// The disabled plugin that would offer a tool.
+    pub(crate) fn disabled(&self, tool: &str) -> Option<String> {
+        let plugins = self.plugins.read();
+        let found = plugins.values().find(|plugin| !plugin.row.enabled && plugin.tool(tool).is_some());
+        found.map(|plugin| plugin.row.name.clone())
+    }
+
     /// What a plugin may do now: manifest ∩ grant.
     pub(crate) fn grants(&self, plugin: &str) -> Grants {
         self.plugins.read().get(plugin).map(|plugin| plugin.effective.clone()).unwrap_or_default()

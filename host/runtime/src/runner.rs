@@ -198,6 +198,9 @@ async fn finish(
             Ok(Halt::Limit(message)) => {
                 stopped(Return::Stopped(Cause::Limit), asked, &message, json!({"code": "limit", "message": message}))
             }
+            Ok(Halt::Stopped) => {
+                stopped(Return::Stopped(Cause::Limit), asked, "it was asked to stop", json!({"code": "stopped"}))
+            }
             Ok(halt) => return Err(halt),
             Err(error) if running.replaying() => {
                 // It did not trap here before: what it replays is not what it was.

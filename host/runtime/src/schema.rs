@@ -18,6 +18,7 @@ pub(crate) fn compile(schema: &Value) -> Result<Validator, String> {
     }
     jsonschema::options()
         .with_pattern_options(PatternOptions::regex())
+        .should_validate_formats(true)
         .build(schema)
         .map_err(|e| format!("{}: {}", e.instance_path(), windlass_core::text::cut(&e.to_string(), 200)))
 }
@@ -61,4 +62,26 @@ pub(crate) fn check_form(schema: &Value) -> Result<(), String> {
         }
     }
     compile(schema).map(drop)
+}
+
+/// Fields of an answer that its form does not have.
+///
+/// # Errors
+/// One for each.
+pub(crate) fn check_known(form: &Value, content: &Value) -> Result<(), Vec<Violation>> {
+    let known = form.get("properties").and_then(Value::as_object);
+    let fields = content.as_object().into_iter().flatten().map(|(name, _)| name);
+    let unknown: Vec<_> = fields
+        .filter(|name| known.is_none_or(|known| !known.contains_key(*name)))
+        .take(VIOLATIONS)
+        .map(|name| {
+            let names: Vec<_> = known.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+            Violation {
+                path: format!("/{name}"),
+                rule: "additionalProperties".into(),
+                message: format!("the form has no such field; it has {}", names.join(", ")),
+            }
+        })
+        .collect();
+    if unknown.is_empty() { Ok(()) } else { Err(unknown) }
 }

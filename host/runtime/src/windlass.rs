@@ -171,6 +171,7 @@ impl Windlass {
     fn offering(&self, tool: &str) -> Result<Arc<Installed>, Error> {
         self.services.registry.offering(tool).ok_or_else(|| Error::UnknownTool {
             name: tool.to_owned(),
+            disabled: self.services.registry.disabled(tool),
             known: self.tools().into_iter().map(|tool| tool.name).collect(),
         })
     }
@@ -321,7 +322,7 @@ impl Windlass {
             if let (Some(question), Action::Accept(content)) = (question, action) {
                 let form = serde_json::from_str(&question.schema).unwrap_or_default();
                 let validator = schema::compile(&form).map_err(Error::Invalid)?;
-                let checked = schema::check(&validator, content);
+                let checked = schema::check(&validator, content).and_then(|()| schema::check_known(&form, content));
                 checked.map_err(|violations| Error::InvalidAnswer { key: key.clone(), violations })?;
             }
         }
@@ -516,7 +517,15 @@ impl Windlass {
             .store
             .read(move |rows| {
                 life::task(rows, id, principal.as_deref())?;
-                rows.artifact(id, &wanted)?.ok_or(Error::UnknownArtifact(wanted))
+                let found = rows.artifact(id, &wanted)?;
+                match found {
+                    Some(row) => Ok(row),
+                    None => {
+                        let all = rows.artifacts(id)?;
+                        let known = all.iter().take(20).map(|a| format!("{} {}", a.id, a.name)).collect();
+                        Err(Error::UnknownArtifact { id: wanted, known })
+                    }
+                }
             })
             .await?;
         let path = self.services.store.blobs().path(&row.sha256);
