@@ -220,3 +220,27 @@ async fn the_moves_of_an_ended_task_follow_the_table() {
     bench.host.delete(&local(), id).await.unwrap();
     assert_eq!(bench.host.task(&local(), id).await.unwrap_err().spec().http, 404);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn input_too_deep_to_read_back_makes_no_task() {
+    let bench = Bench::new().await;
+    bench.install(guests::BASIC_ECHO, &[]).await;
+    let deep = (0..70).fold(json!(1), |inner, _| json!([inner]));
+    let new = CreateTask { tool: "basic_echo".into(), input: json!({ "text": deep }), ..CreateTask::default() };
+    let refused = bench.host.create(&local(), new).await.unwrap_err();
+    assert_eq!(refused.spec().http, 422);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_after_a_cancel_is_refused() {
+    let bench = Bench::new().await;
+    bench.install(guests::POLITE_CANCEL, &[]).await;
+    let id = bench.create("polite_cancel", json!({"in": "ask"})).await;
+    bench.asks(id).await;
+    bench.host.cancel(&local(), id).await.unwrap();
+    let late = bench.host.answer(&local(), id, vec![("t1.wait".into(), Action::Decline)]).await.unwrap_err();
+    assert_eq!(late.spec().http, 409);
+    bench.ended(id).await;
+    let working = bench.texts(id, Kind::Status).await.iter().filter(|text| *text == "Working").count();
+    assert_eq!(working, 1, "the wait ends once");
+}

@@ -94,6 +94,8 @@ pub(crate) struct Registry {
     linker: Linker<Host>,
     plugins: RwLock<BTreeMap<String, Arc<Installed>>>,
     ready: Mutex<HashMap<String, Ready>>,
+    /// Changes come one after the other: names are unique, and components are compiled one at a time.
+    change: tokio::sync::Mutex<()>,
 }
 
 impl Registry {
@@ -107,7 +109,7 @@ impl Registry {
             plugins.insert(row.name.clone(), Arc::new(Installed::new(row)?));
         }
         let (plugins, ready) = (RwLock::new(plugins), Mutex::default());
-        Ok(Self { store, compiler: Arc::new(compiler), linker, plugins, ready })
+        Ok(Self { store, compiler: Arc::new(compiler), linker, plugins, ready, change: tokio::sync::Mutex::default() })
     }
 
     pub(crate) fn engine(&self) -> &wasmtime::Engine {
@@ -184,6 +186,7 @@ impl Registry {
         grants: Option<Vec<String>>,
         built_in: bool,
     ) -> Result<PluginView, Error> {
+        let _change = self.change.lock().await;
         let size = bytes.len() as u64;
         let digest = sha256(&bytes);
         let manifest = inspect(&bytes)?;
@@ -241,6 +244,7 @@ impl Registry {
         enabled: Option<bool>,
         grants: Option<Vec<String>>,
     ) -> Result<PluginView, Error> {
+        let _change = self.change.lock().await;
         let old = self.get(name).ok_or_else(|| Error::UnknownPlugin(name.to_owned()))?;
         let mut row = old.row.clone();
         if let Some(lines) = grants {
@@ -261,14 +265,19 @@ impl Registry {
 
     /// Removes a plugin that no open turn holds.
     pub(crate) async fn remove(&self, name: &str) -> Result<(), Error> {
+        let _change = self.change.lock().await;
         let old = self.get(name).ok_or_else(|| Error::UnknownPlugin(name.to_owned()))?;
         if old.row.built_in {
             return Err(Error::BuiltIn(name.to_owned()));
         }
-        let (key, digest) = (name.to_owned(), old.row.digest.clone());
+        let key = name.to_owned();
         self.store
             .commit(Hard::Yes, move |tx| {
-                let turns = tx.turns_on(&digest)?;
+                // By name, not by digest: a turn may be pinned to an older component of it.
+                let mut turns = 0;
+                for task in tx.open_tasks()? {
+                    turns += u64::from(tx.task(task, None)?.is_some_and(|row| row.plugin == key));
+                }
                 if turns > 0 {
                     return Err(Error::PluginHeld { name: key, turns });
                 }

@@ -24,7 +24,7 @@ use tokio_util::task::TaskTracker;
 use windlass_browser::Browser;
 use windlass_core::status::{Asked, Effect, Move, allows, shown};
 use windlass_core::{Kind, Limits, Manifest, Status, TaskId, cursor};
-use windlass_store::{Changed, Hard, Rows, Store, StoreError, Tail, TaskFilter, TaskRow};
+use windlass_store::{Changed, Hard, IdempotencyRow, Rows, Store, StoreError, Tail, TaskFilter, TaskRow};
 
 /// Instances alive at once; the turns beyond wait for a slot.
 const INSTANCES: usize = 5000;
@@ -135,7 +135,7 @@ impl Windlass {
         for component in options.built_in {
             services.registry.add_built_in(component).await?;
         }
-        let taken = runner::reconcile(&services).await?;
+        let taken = runner::reconcile(&services, true).await?;
         if taken > 0 {
             tracing::info!(turns = taken, "open turns were taken over");
         }
@@ -187,6 +187,9 @@ impl Windlass {
             let checked = plugin.check_input(tool, &new.input);
             checked.map_err(|violations| Error::InvalidInput { tool: new.tool.clone(), violations })?;
         }
+        if schema::is_deep(&new.input) {
+            return Err(Error::Invalid("the input is nested more than 64 levels deep".into()));
+        }
         if new.title.as_ref().is_some_and(|title| title.is_empty() || title.chars().count() > 200) {
             return Err(Error::Invalid("title must have 1 to 200 characters".into()));
         }
@@ -217,8 +220,9 @@ impl Windlass {
                 Ok(Created { task, replayed: false })
             }
             Err(id) => {
-                let row = self.services.store.read(move |rows| life::task(rows, id, None)).await?;
-                Ok(Created { task: view(&row), replayed: true })
+                let row = self.services.store.read(move |rows| rows.task(id, None)).await?;
+                let deleted = || Error::Invalid(format!("the idempotency key made task {id}, which was deleted since"));
+                Ok(Created { task: view(&row.ok_or_else(deleted)?), replayed: true })
             }
         }
     }
@@ -595,7 +599,10 @@ impl Windlass {
 
     /// How the host is.
     pub async fn health(&self) -> Health {
-        let store = self.services.store.read(|rows| rows.plugin("")).await;
+        // A write tells what a read can't: that tasks can be made.
+        let now = clock::now();
+        let probe = IdempotencyRow { task: TaskId::from_bytes([0; 16]), request: [0; 32], at: now };
+        let store = self.services.store.commit(Hard::Soon, move |tx| tx.put_idempotency("", "health", &probe)).await;
         Health {
             store: store.map(drop).map_err(|e: StoreError| e.to_string()),
             turns: self.services.running.lock().len(),

@@ -184,6 +184,8 @@ impl poll::HostPollable for View<'_> {
             return poll::HostPollable::ready(self.table, pollable).await;
         }
         let call = Call::PollReady;
+        self.turn.touch()?;
+        self.turn.pace().await?;
         let key = key(call, b"");
         let pos = match self.turn.journal(|j| j.begin(call, key)).map_err(Halt::from)? {
             Begin::Answered(bytes) => {
