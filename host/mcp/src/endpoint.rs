@@ -88,7 +88,8 @@ impl Mcp {
             config = config.disable_allowed_hosts().disable_allowed_origins();
         } else {
             let origin = |host: &String| {
-                let host = if host.contains(':') && !host.starts_with('[') { format!("[{host}]") } else { host.clone() };
+                let host =
+                    if host.contains(':') && !host.starts_with('[') { format!("[{host}]") } else { host.clone() };
                 format!("http://{host}:*")
             };
             config = config.with_allowed_origins(options.hosts.iter().map(origin)).enforce_origin_validation();
@@ -110,7 +111,6 @@ impl Mcp {
     }
 
     /// The router, to be nested at `/mcp`. A layer around it puts a `Caller` into each request's extensions.
-    #[must_use]
     pub fn router(&self) -> Router {
         Router::new().route("/", any(serve)).with_state(self.clone())
     }
@@ -133,9 +133,8 @@ async fn serve(State(mcp): State<Mcp>, request: Request) -> Response {
     }
     let closes = request.method() == Method::DELETE;
     let (mut parts, body) = request.into_parts();
-    let bytes = match axum::body::to_bytes(body, BODY).await {
-        Ok(bytes) => bytes,
-        Err(_) => return (StatusCode::PAYLOAD_TOO_LARGE, format!("a body has at most {BODY} bytes")).into_response(),
+    let Ok(bytes) = axum::body::to_bytes(body, BODY).await else {
+        return (StatusCode::PAYLOAD_TOO_LARGE, format!("a body has at most {BODY} bytes")).into_response();
     };
     let bytes = match rewrite(&mut parts.headers, &bytes) {
         Some(Rewrite::Listen(rewritten)) => {
@@ -144,7 +143,11 @@ async fn serve(State(mcp): State<Mcp>, request: Request) -> Response {
         }
         Some(Rewrite::Named) | None => bytes,
     };
-    let response = mcp.service.handle(Request::from_parts(parts, Body::from(bytes))).await;
+    let mut response = mcp.service.handle(Request::from_parts(parts, Body::from(bytes))).await;
+    if closes && response.status() == StatusCode::ACCEPTED {
+        // It is done, and clients warn of a 202.
+        *response.status_mut() = StatusCode::NO_CONTENT;
+    }
     if let Some(opened) = session(response.headers()).filter(|_| named.is_none()) {
         mcp.sessions.opened(opened, caller, &mcp.manager).await;
     } else if let Some(session) = named.filter(|_| closes) {

@@ -17,9 +17,17 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use windlass_runtime::{ListTasks, Windlass};
+
+const VERSIONS: &[ProtocolVersion] = &[
+    ProtocolVersion::V_2025_03_26,
+    ProtocolVersion::V_2025_06_18,
+    ProtocolVersion::V_2025_11_25,
+    ProtocolVersion::V_2026_07_28,
+];
 
 /// Tasks of a page of `resources/list`.
 const LOGS: usize = 50;
@@ -61,6 +69,11 @@ impl ServerHandler for Handler {
             .build();
         let server = Implementation::new("windlass", env!("CARGO_PKG_VERSION")).with_title("Windlass");
         ServerConfig::new(capabilities).with_server_info(server).with_instructions(INSTRUCTIONS)
+    }
+
+    /// Those with Streamable HTTP.
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        Cow::Borrowed(VERSIONS)
     }
 
     async fn initialize(

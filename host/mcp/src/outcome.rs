@@ -53,7 +53,10 @@ impl Handler {
         content.push(log_link(view.task.id));
         let mut result = CallToolResult::success(content);
         result.structured_content = structured;
-        result.meta = Some(meta([("windlass/task", json!({"taskId": view.task.id, "turn": view.number, "question": outcome["question"]}))]));
+        result.meta = Some(meta([(
+            "windlass/task",
+            json!({"taskId": view.task.id, "turn": view.number, "question": outcome["question"]}),
+        )]));
         result
     }
 
@@ -78,8 +81,7 @@ impl Handler {
                 Ending::Error(ErrorData::internal_error(message, Some(data)))
             }
             _ => {
-                let mut result =
-                    CallToolResult::error(vec![ContentBlock::text(message), log_link(view.task.id)]);
+                let mut result = CallToolResult::error(vec![ContentBlock::text(message), log_link(view.task.id)]);
                 result.meta = Some(meta([("windlass/failure", data)]));
                 Ending::Result(result)
             }

@@ -8,8 +8,7 @@ use crate::log::META;
 use crate::outcome::Ending;
 use rmcp::ErrorData;
 use rmcp::model::{
-    CreateTaskResult, DetailedTask, GetTaskResult, InputRequest, JsonObject, Task, TaskPayload,
-    TaskStatus,
+    CreateTaskResult, DetailedTask, GetTaskResult, InputRequest, JsonObject, Task, TaskPayload, TaskStatus,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -84,7 +83,10 @@ impl Handler {
             if let Action::Accept(content) = &answer.1
                 && !content.is_object()
             {
-                return Err(ErrorData::invalid_params(format!("the content of `{}` must be an object", answer.0), None));
+                return Err(ErrorData::invalid_params(
+                    format!("the content of `{}` must be an object", answer.0),
+                    None,
+                ));
             }
         }
         if answers.is_empty() {
@@ -218,4 +220,3 @@ fn object(value: &impl Serialize) -> JsonObject {
         _ => JsonObject::new(),
     }
 }
-

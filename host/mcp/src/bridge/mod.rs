@@ -85,11 +85,7 @@ pub async fn bridge(
     read
 }
 
-async fn write(
-    mut stdout: impl AsyncWrite + Unpin,
-    mut queue: mpsc::Receiver<String>,
-    unread: CancellationToken,
-) {
+async fn write(mut stdout: impl AsyncWrite + Unpin, mut queue: mpsc::Receiver<String>, unread: CancellationToken) {
     while let Some(mut line) = queue.recv().await {
         line.push('\n');
         if stdout.write_all(line.as_bytes()).await.is_err() || stdout.flush().await.is_err() {
@@ -248,10 +244,13 @@ impl Bridge {
         let mut last = None;
         while !self.shared.ended.is_cancelled() {
             let session = self.shared.session.lock().clone();
-            let mut request = self.request(self.shared.http.get(&self.shared.url)).header("accept", "text/event-stream");
-            for (name, value) in
-                [("mcp-session-id", session.id), ("mcp-protocol-version", session.version), ("last-event-id", last.clone())]
-            {
+            let mut request =
+                self.request(self.shared.http.get(&self.shared.url)).header("accept", "text/event-stream");
+            for (name, value) in [
+                ("mcp-session-id", session.id),
+                ("mcp-protocol-version", session.version),
+                ("last-event-id", last.clone()),
+            ] {
                 if let Some(value) = value {
                     request = request.header(name, value);
                 }

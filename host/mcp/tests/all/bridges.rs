@@ -66,7 +66,9 @@ async fn a_whole_task_goes_over_stdio_and_outlives_the_bridge() {
     assert!(got["result"]["inputRequests"]["t1.wait"].is_object(), "{got}");
     let page = bridge.ask(&client, 4, "resources/read", json!({"uri": format!("task-log://{task}?after=0")})).await;
     assert!(page["result"]["contents"][0]["text"].as_str().unwrap().contains("Answer or cancel."));
-    bridge.say(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "listen"}})).await;
+    bridge
+        .say(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "listen"}}))
+        .await;
     bridge.input.write_all(b"no json\n").await.unwrap();
     assert_eq!(bridge.hear().await["error"]["code"], -32700);
     let began = Instant::now();

@@ -115,7 +115,8 @@ async fn a_session_hears_of_its_logs_and_of_tools() {
     assert!(subscribed.get("error").is_none(), "{subscribed}");
     let unknown = older.send("resources/subscribe", json!({"uri": "task-log://nothing"})).await;
     assert!(unknown.get("error").is_some());
-    let pushes = older.http.get(&older.url).header("accept", "text/event-stream").header("mcp-session-id", &older.session);
+    let pushes =
+        older.http.get(&older.url).header("accept", "text/event-stream").header("mcp-session-id", &older.session);
     let mut pushes = pushes.header("mcp-protocol-version", "2025-11-25").send().await.unwrap();
     install(&host.windlass, "basic_echo").await;
     host.client().result("tasks/cancel", json!({"taskId": task})).await;

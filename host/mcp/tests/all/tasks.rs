@@ -35,7 +35,8 @@ async fn anothers_task_is_the_same_bytes_as_an_unknown_one() {
         let text = |answer: &(u16, Value)| format!("{} {}", answer.0, answer.1).replace(&task[..36], &unknown[..36]);
         assert_eq!(text(&one), text(&other), "{method}");
     }
-    let mut stream = eve.listen(json!({"taskIds": [task], "resourceSubscriptions": [format!("task-log://{task}")]})).await;
+    let mut stream =
+        eve.listen(json!({"taskIds": [task], "resourceSubscriptions": [format!("task-log://{task}")]})).await;
     let accepted = stream.next().await.unwrap();
     assert_eq!(accepted["params"]["notifications"], json!({"taskIds": [], "resourceSubscriptions": []}));
     assert_eq!(ada.get(&task).await["status"], "input_required", "eve changed nothing");
@@ -58,13 +59,18 @@ async fn a_cancel_counts_at_every_moment() {
         assert_eq!(ended["statusMessage"], "Cancelled");
         assert!(ended.get("result").is_none() && ended["ttlMs"].is_null() && ended.get("pollIntervalMs").is_none());
         client.result("tasks/cancel", json!({"taskId": task})).await;
-        client.result("tasks/update", json!({"taskId": task, "inputResponses": {"t1.wait": {"action": "accept"}}})).await;
+        client
+            .result("tasks/update", json!({"taskId": task, "inputResponses": {"t1.wait": {"action": "accept"}}}))
+            .await;
         assert_eq!(client.get(&task).await["status"], "cancelled", "a terminal task stays so");
     }
     // An outcome counts all the same.
     let task = client.call("polite_cancel", json!({"in": "sleep", "complete": true})).await;
     let mut stream = client.listen(json!({"taskIds": [task]})).await;
-    while !stream.next().await.unwrap()["params"]["_meta"]["windlass/log"]["records"].to_string().contains("\"Waiting\"") {}
+    while !stream.next().await.unwrap()["params"]["_meta"]["windlass/log"]["records"]
+        .to_string()
+        .contains("\"Waiting\"")
+    {}
     client.result("tasks/cancel", json!({"taskId": task})).await;
     let ended = client.until(&task, "completed").await;
     assert_eq!(ended["result"]["content"][0]["text"], "tidied up");
@@ -110,7 +116,10 @@ async fn files_come_as_resources_of_their_own() {
     client.until(&task, "completed").await;
     let id = task.strip_suffix(".1").unwrap();
     let text = client.read(&format!("task-artifact://{id}/a2")).await;
-    assert_eq!((&text["contents"][0]["text"], &text["contents"][0]["mimeType"]), (&json!("second"), &json!("text/plain")));
+    assert_eq!(
+        (&text["contents"][0]["text"], &text["contents"][0]["mimeType"]),
+        (&json!("second"), &json!("text/plain"))
+    );
     let binary = client.read(&format!("task-artifact://{id}/a3")).await;
     assert!(binary["contents"][0]["blob"].is_string());
     assert_eq!(binary["contents"][0]["_meta"]["windlass/untrusted"], true);
