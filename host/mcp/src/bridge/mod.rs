@@ -133,18 +133,23 @@ impl Bridge {
             // Over HTTP, closing the response is what cancels.
             open.cancel();
         }
+        // Here, not where it is relayed: a cancel or the end of the input that follows at once must find it.
+        let cancelled = self.shared.ended.child_token();
+        if let Some(key) = message.key() {
+            self.shared.open.lock().insert(key, cancelled.clone());
+        }
         let bridge = self.clone();
         match message.method() {
             // Both settle what the next messages are sent with.
-            Some("initialize") => bridge.relay(message, line).await,
+            Some("initialize") => bridge.relay(message, line, cancelled).await,
             Some("notifications/initialized") => {
-                bridge.relay(message, line).await;
+                bridge.relay(message, line, cancelled).await;
                 let session = bridge.shared.session.lock().id.is_some();
                 if session {
                     self.shared.tracker.spawn(async move { bridge.pushes().await });
                 }
             }
-            _ => drop(self.shared.tracker.spawn(async move { bridge.relay(message, line).await })),
+            _ => drop(self.shared.tracker.spawn(async move { bridge.relay(message, line, cancelled).await })),
         }
     }
 
@@ -154,22 +159,18 @@ impl Bridge {
     }
 
     /// Sends a message and writes what comes of it.
-    async fn relay(&self, message: Message, body: String) {
-        let cancelled = self.shared.ended.child_token();
-        let key = message.key();
-        if let Some(key) = &key {
-            self.shared.open.lock().insert(key.clone(), cancelled.clone());
-        }
+    async fn relay(&self, message: Message, body: String, cancelled: CancellationToken) {
         let answered = tokio::select! {
             answered = self.exchange(&message, body) => answered,
             () = cancelled.cancelled() => Ok(()),
         };
-        if let Some(key) = &key {
-            self.shared.open.lock().remove(key);
-        }
         if let (Err(why), Some(id)) = (answered, message.id()) {
             let error = json!({"code": -32603, "message": why});
             self.say(json!({"jsonrpc": "2.0", "id": id, "error": error}).to_string()).await;
+        }
+        // Last: what is not in there any more has been answered.
+        if let Some(key) = message.key() {
+            self.shared.open.lock().remove(&key);
         }
     }
 

@@ -116,3 +116,19 @@ async fn a_host_that_is_not_there_is_an_error_of_the_request() {
     input.write_all(b"{\"jsonrpc\": \"2.0\", \"id\": \"b\", \"method\": \"server/discover\"}\n").await.unwrap();
     tokio::time::timeout(PATIENCE, ended).await.unwrap().unwrap().unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_asked_before_the_end_of_the_input_is_answered() {
+    let host = Host::with(&["basic_echo"]).await;
+    let client = host.client().plain();
+    let mut bridge = Bridge::to(&host.base);
+    let call = json!({"name": "basic_echo", "arguments": {"text": "x"}});
+    bridge.say(&client.message("tools/call", call)).await;
+    let Bridge { input, mut output, ended } = bridge;
+    drop(input);
+    let line = output.next_line().await.unwrap().unwrap();
+    let heard: Value = serde_json::from_str(&line).unwrap();
+    assert_eq!(heard["result"]["structuredContent"], json!({"text": "x"}));
+    assert!(output.next_line().await.unwrap().is_none(), "nothing but the protocol");
+    ended.await.unwrap().unwrap();
+}
