@@ -142,3 +142,48 @@ async fn a_plugin_that_comes_or_goes_changes_the_list() {
     let wrong = client.error("subscriptions/listen", json!({"notifications": {"taskIds": "x"}})).await;
     assert_eq!(wrong["code"], -32602);
 }
+
+/// From a record to its notification, and what a listener costs: 1,000 of them on 100 tasks.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "a measurement: -- --ignored --nocapture listeners"]
+async fn a_thousand_listeners_hear_within_a_second() {
+    let host = Host::with(&["basic_flood"]).await;
+    let client = host.client();
+    let calls = (0..100).map(|_| client.call("basic_flood", json!({"lines": 20, "interval_ms": 1000})));
+    let tasks = futures::future::join_all(calls).await;
+    let memory = || {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap()
+    };
+    let before = memory();
+    let opened = (0..1000).map(|n| client.listen(json!({"taskIds": [tasks[n % 100]]})));
+    let streams = futures::future::join_all(opened).await;
+    println!("{} KB a listener, both ends", memory().saturating_sub(before) / 1000);
+    let heard = streams.into_iter().map(|mut stream| {
+        tokio::spawn(async move {
+            let (mut late, mut first) = (Vec::new(), true);
+            loop {
+                let told = stream.until("notifications/tasks").await;
+                let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+                let newest = told["params"]["_meta"]["windlass/log"]["records"].as_array().unwrap().last().cloned();
+                let record: windlass_core::Record = serde_json::from_value(newest.unwrap()).unwrap();
+                // The first says how things stand, however old.
+                if !std::mem::take(&mut first) {
+                    late.push(i64::try_from(now.as_millis()).unwrap() - record.time.0);
+                }
+                if told["params"]["status"] == "completed" {
+                    return late;
+                }
+            }
+        })
+    });
+    let mut late: Vec<i64> = Vec::new();
+    for heard in heard.collect::<Vec<_>>() {
+        late.extend(heard.await.unwrap());
+    }
+    late.sort_unstable();
+    let at = |percent: usize| late[late.len() * percent / 100];
+    println!("{} notifications, ms late: p50 {}, p99 {}, most {}", late.len(), at(50), at(99), late.last().unwrap());
+    assert!(at(99) < 1000);
+}

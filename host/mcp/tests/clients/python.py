@@ -1,6 +1,6 @@
 """Runs basic_ask to its end with the official Python client (mcp 2.3): as a task, with its log, and without tasks.
 
-    python client.py http://127.0.0.1:PORT/mcp
+    python python.py http://127.0.0.1:PORT/mcp
 """
 
 import asyncio
