@@ -6,6 +6,7 @@ use crate::error::refused;
 use crate::legacy::{Subscriptions, push_tools};
 use crate::log::{LogUri, NDJSON, missing, untrusted};
 use crate::task::turn_id;
+use crate::told::States;
 use crate::{artifact, endpoint, listen, log, tools};
 use rmcp::model::{
     Annotations, CallToolRequestParams, CallToolResponse, CancelTaskMethod, CancelTaskParams, ConstString,
@@ -45,11 +46,12 @@ pub(crate) struct Handler {
     pub(crate) options: Arc<Options>,
     pub(crate) subscriptions: Arc<Subscriptions>,
     pub(crate) listeners: Arc<AtomicUsize>,
+    pub(crate) states: Arc<States>,
 }
 
 impl Handler {
     pub(crate) fn new(windlass: Windlass, options: Options, listeners: Arc<AtomicUsize>) -> Self {
-        Self { windlass, options: Arc::new(options), subscriptions: Arc::default(), listeners }
+        Self { windlass, options: Arc::new(options), subscriptions: Arc::default(), listeners, states: Arc::default() }
     }
 }
 

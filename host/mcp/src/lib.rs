@@ -18,6 +18,7 @@ mod log;
 mod outcome;
 mod schemas;
 mod task;
+mod told;
 mod tools;
 mod wait;
 

@@ -10,6 +10,7 @@ use crate::error::tasks_undeclared;
 use crate::handler::Handler;
 use crate::id::TurnId;
 use crate::log::LogUri;
+use crate::told::State;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use rmcp::model::{CustomNotification, CustomResult, ServerNotification};
@@ -94,6 +95,10 @@ impl Filter {
 #[derive(Default)]
 struct Subject {
     turns: Vec<TurnId>,
+    /// The last state told of each turn: as long as one listener has it, the others need not read it.
+    held: Vec<Arc<State>>,
+    /// The newest record that is known of.
+    seq: u64,
     logs: Vec<(String, LogUri)>,
     /// There is something to tell, not before `not_before`.
     dirty: bool,
@@ -196,7 +201,7 @@ impl Listener<'_> {
         if !self.subjects.contains_key(&log.task) {
             let windlass = &self.voice.handler.windlass;
             let Ok(follow) = windlass.follow(&self.voice.caller, log.task, bounds.last).await else { return false };
-            self.subjects.insert(log.task, Subject::default());
+            self.subjects.insert(log.task, Subject { seq: bounds.last, ..Subject::default() });
             self.tails.push(wait(follow.tail));
         }
         true
@@ -228,6 +233,7 @@ impl Listener<'_> {
         let Some(tail) = tail else { return };
         if let Some(subject) = self.subjects.get_mut(&tail.task()) {
             subject.dirty = true;
+            subject.seq = subject.seq.max(tail.cursor());
             self.tails.push(wait(tail));
         }
     }
@@ -253,24 +259,22 @@ impl Listener<'_> {
 
 impl Voice<'_> {
     async fn tell_of(&self, subject: &mut Subject) -> Result<(), Gone> {
-        let mut open = Vec::new();
-        for turn in subject.turns.drain(..) {
-            let Ok(view) = self.handler.view(&self.caller, turn).await else { continue };
-            match self.handler.detailed_view(&self.caller, turn, &view, self.forms).await {
-                Ok(task) => {
-                    let mut task = serde_json::to_value(&task).unwrap_or_default();
-                    if let Some(fields) = task.as_object_mut() {
-                        // A notification has no result type; all the rest is what `tasks/get` answers.
-                        fields.remove("resultType");
-                    }
-                    self.tell("notifications/tasks", task).await?;
+        let (mut open, mut held) = (Vec::new(), Vec::new());
+        for turn in std::mem::take(&mut subject.turns) {
+            let state = match self.handler.told(&self.caller, turn, self.forms, subject.seq).await {
+                Ok(state) => state,
+                Err(error) => {
+                    tracing::debug!(%turn, %error, "a task's state can't be told");
+                    continue;
                 }
-                Err(error) => tracing::warn!(%turn, %error, "a task's state can't be told"),
-            }
-            if !view.status.is_ended() {
+            };
+            self.tell("notifications/tasks", state.params.clone()).await?;
+            if !state.ended {
                 open.push(turn);
+                held.push(state);
             }
         }
+        subject.held = held;
         subject.turns = open;
         let mut open = Vec::new();
         for (uri, log) in subject.logs.drain(..) {
