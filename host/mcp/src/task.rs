@@ -92,14 +92,14 @@ impl Handler {
         if answers.is_empty() {
             return Ok(());
         }
-        match self.windlass.answer(caller, id.task, answers.clone()).await {
-            Ok(_) => Ok(()),
+        match self.windlass.answer_turn(caller, id.task, id.turn, answers.clone()).await {
+            Ok(()) => Ok(()),
             // Somebody else was faster with one of them: each by itself then.
             Err(Error::UnknownQuestion { .. } | Error::IllegalMove { .. }) => {
                 for answer in answers {
-                    let one = self.windlass.answer(caller, id.task, vec![answer]).await;
+                    let one = self.windlass.answer_turn(caller, id.task, id.turn, vec![answer]).await;
                     match one {
-                        Ok(_) | Err(Error::UnknownQuestion { .. } | Error::IllegalMove { .. }) => {}
+                        Ok(()) | Err(Error::UnknownQuestion { .. } | Error::IllegalMove { .. }) => {}
                         Err(error) => return Err(refused(&error)),
                     }
                 }

@@ -330,6 +330,37 @@ impl Windlass {
             self.message(caller, id, text, Move::Answer).await?;
             return self.task(caller, id).await;
         }
+        self.answer_questions(caller, &row, answers).await?;
+        self.task(caller, id).await
+    }
+
+    /// Answers open questions of this turn, and of no other; opens no turn.
+    ///
+    /// # Errors
+    /// Unknown task or question, an answer against its form, or a turn that asks nothing.
+    pub async fn answer_turn(
+        &self,
+        caller: &Caller,
+        id: TaskId,
+        number: u32,
+        answers: Vec<(String, Action)>,
+    ) -> Result<(), Error> {
+        self.check_open()?;
+        let row = self.row(caller, id).await?;
+        if row.turn != number || row.status.is_ended() {
+            let status = shown(situation(&row)).0.as_str();
+            return Err(Error::IllegalMove { why: "the turn has ended".into(), status });
+        }
+        self.answer_questions(caller, &row, answers).await
+    }
+
+    async fn answer_questions(
+        &self,
+        caller: &Caller,
+        row: &TaskRow,
+        answers: Vec<(String, Action)>,
+    ) -> Result<(), Error> {
+        let id = row.id;
         let questions = self.services.store.read(move |rows| rows.questions(id)).await?;
         for (key, action) in &answers {
             let question = questions.iter().find(|q| q.key == *key && q.turn == row.turn && q.answer.is_none());
@@ -355,7 +386,7 @@ impl Windlass {
         if let Some(control) = self.services.control(id) {
             control.answered.notify_waiters();
         }
-        self.task(caller, id).await
+        Ok(())
     }
 
     /// Asks the open turn to stop.
