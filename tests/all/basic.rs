@@ -244,3 +244,22 @@ async fn an_answer_after_a_cancel_is_refused() {
     let working = bench.texts(id, Kind::Status).await.iter().filter(|text| *text == "Working").count();
     assert_eq!(working, 1, "the wait ends once");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_tools_of_the_conformance_suite_end_as_it_expects() {
+    let bench = Bench::new().await;
+    bench.install(guests::MCP_CONFORMANCE, &[]).await;
+    let id = bench.create("greet", json!({"name": "Ada"})).await;
+    assert_eq!(outcome(&bench.ended(id).await)["content"][0]["text"], "Hello, Ada!");
+    let id = bench.create("protocol_error_job", json!({})).await;
+    assert_eq!(failure(&bench.ended(id).await)["code"], "internal");
+    let id = bench.create("multi_input", json!({})).await;
+    assert_eq!(bench.asks(id).await.details.unwrap().questions.len(), 2);
+    let turn = bench.host.turn(&local(), id, 1).await.unwrap();
+    assert_eq!((turn.first_seq, turn.questions.len(), turn.status), (1, 2, Status::InputRequired));
+    assert!(bench.host.turn(&local(), id, 2).await.is_err());
+    bench.host.cancel_turn(&local(), id, 2).await.unwrap();
+    assert!(bench.task(id).await.open, "a cancel of another turn changes nothing");
+    bench.host.cancel_turn(&local(), id, 1).await.unwrap();
+    assert_eq!(bench.ended(id).await.status, Status::Cancelled);
+}

@@ -13,7 +13,7 @@ use parking_lot::{Mutex, RwLock};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, watch};
 use wasmtime::component::Linker;
 use windlass_core::manifest::ToolManifest;
 use windlass_core::{Grants, Manifest, Permission};
@@ -96,6 +96,8 @@ pub(crate) struct Registry {
     ready: Mutex<HashMap<String, Ready>>,
     /// Changes come one after the other: names are unique, and components are compiled one at a time.
     change: tokio::sync::Mutex<()>,
+    /// Rises with every plugin that comes, changes or goes.
+    changed: watch::Sender<u64>,
 }
 
 impl Registry {
@@ -109,11 +111,17 @@ impl Registry {
             plugins.insert(row.name.clone(), Arc::new(Installed::new(row)?));
         }
         let (plugins, ready) = (RwLock::new(plugins), Mutex::default());
-        Ok(Self { store, compiler: Arc::new(compiler), linker, plugins, ready, change: tokio::sync::Mutex::default() })
+        let (change, changed) = (tokio::sync::Mutex::default(), watch::Sender::new(0));
+        Ok(Self { store, compiler: Arc::new(compiler), linker, plugins, ready, change, changed })
     }
 
     pub(crate) fn engine(&self) -> &wasmtime::Engine {
         &self.compiler.engine
+    }
+
+    /// Hears of every plugin that comes, changes or goes.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.changed.subscribe()
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<Arc<Installed>> {
@@ -260,6 +268,7 @@ impl Registry {
         let installed = Arc::new(Installed::new(row)?);
         let view = installed.view();
         self.plugins.write().insert(installed.row.name.clone(), installed);
+        self.changed.send_modify(|changes| *changes += 1);
         Ok(view)
     }
 
@@ -285,6 +294,7 @@ impl Registry {
             })
             .await?;
         self.plugins.write().remove(name);
+        self.changed.send_modify(|changes| *changes += 1);
         self.ready.lock().remove(&old.row.digest);
         Ok(())
     }
