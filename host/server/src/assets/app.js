@@ -79,7 +79,9 @@ async function list() {
   const others = el("div", { className: "card rows" });
   const waitingHead = el("h2", { textContent: "Waiting for you" });
   const othersHead = el("h2", { textContent: "All others" });
-  const empty = el("p", { className: "empty" }, "No tasks yet. Start one in a terminal:", el("br"), el("code", { textContent: "windlass run capture url=https://example.com" }));
+  const empty = el("p", { className: "empty" }, "No tasks yet. Start one in a terminal:",
+    el("br"), el("code", { textContent: "windlass plugin grant capture \"browser https://example.com\"" }),
+    el("br"), el("code", { textContent: "windlass run capture url=https://example.com" }));
 
   function row(task) {
     const name = task.title ? `${task.tool}: ${task.title}` : task.tool;

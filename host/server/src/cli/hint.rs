@@ -65,6 +65,12 @@ mod tests {
     }
 
     #[test]
+    fn a_command_in_a_text_of_the_host_becomes_one_to_copy() {
+        let hints = Hints { start: "windlass --data /d".into() };
+        assert_eq!(hints.complete("try `windlass plugin list`"), "try `windlass --data /d plugin list`");
+    }
+
+    #[test]
     fn a_command_to_copy_says_what_differs_from_the_default() {
         assert_eq!(command("/home/somebody/.local/share/windlass", None, None), "windlass tasks list");
         assert_eq!(command("/from/the/environment", None, None), "windlass --data /from/the/environment tasks list");
