@@ -1,6 +1,14 @@
 //! The command line. Everything but `serve`, `config` and `doctor` is a client of a host over HTTP; `run` and
 //! `plugin add` start one where none runs.
 
+/// Instead of the standard one, which panics where the reader went away (`windlass tasks list | head`).
+macro_rules! println {
+    ($($text:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stdout(), $($text)*);
+    }};
+}
+
 mod config;
 mod doctor;
 mod fields;
