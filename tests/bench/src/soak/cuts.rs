@@ -24,6 +24,8 @@ pub(super) async fn run(places: &Places, data: &Path, random: &mut Random) -> Re
 }
 
 async fn cut(host: &Host, lines: u64, interval: u64, random: &mut Random) -> Result<()> {
+    // Half of it on average: the log must be long enough for all cuts.
+    let most = (lines * 3).min(40_000);
     let begin = Instant::now();
     let id = host.client().await?.create("basic_flood", &json!({"lines": lines, "interval_ms": interval})).await?;
     let mut held: Vec<Value> = Vec::new();
@@ -35,7 +37,7 @@ async fn cut(host: &Host, lines: u64, interval: u64, random: &mut Random) -> Res
             break;
         }
         // Of a stream that is not cut all is read.
-        let mut left = if cuts < CUTS { usize::try_from(random.within(1, 40_000))? } else { usize::MAX };
+        let mut left = if cuts < CUTS { usize::try_from(random.within(1, most))? } else { usize::MAX };
         let mut parser = Parser::default();
         while left > 0 {
             let Some(bytes) = client.body(left).await? else { break };
