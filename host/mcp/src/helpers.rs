@@ -165,7 +165,7 @@ impl Handler {
             "task_input" => self.help_input(caller, &arguments).await,
             "task_continue" => self.help_continue(caller, &arguments).await,
             "task_cancel" => self.help_cancel(caller, &arguments).await,
-            _ => return Err(refused(&Error::UnknownTool { name: name.to_owned(), known: Vec::new() })),
+            _ => return Err(refused(&Error::UnknownTool { name: name.to_owned(), disabled: None, known: Vec::new() })),
         };
         match done {
             Ok(value) => {

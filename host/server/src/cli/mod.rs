@@ -15,6 +15,7 @@ mod fields;
 mod flags;
 mod follow;
 mod hint;
+mod mcp;
 mod plugin;
 mod prompt;
 mod render;
@@ -66,6 +67,8 @@ struct Cli {
 enum Command {
     /// Runs the host until SIGTERM or Ctrl-C
     Serve(serve::Args),
+    /// Speaks MCP on standard input and output, for clients that start their servers
+    Mcp,
     /// Calls a tool and follows its task
     Run(run::Args),
     /// Looks at tasks and steers them
@@ -179,6 +182,7 @@ async fn dispatch(cli: Cli) -> Result<u8, Fail> {
     }
     let done = match cli.command {
         Command::Serve(args) => serve::run(&context, args.detached).await,
+        Command::Mcp => mcp::run(&context).await,
         Command::Run(args) => Box::pin(run::run(&context, args)).await,
         Command::Tasks(command) => Box::pin(tasks::run(&context, command)).await,
         Command::Plugin(command) => plugin::run(&context, command).await,

@@ -33,6 +33,7 @@ use problem::{EdgeError, Problem};
 use routes::ROUTES;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
+use windlass_mcp::{Mcp, Options as McpOptions};
 use windlass_runtime::Windlass;
 
 /// What every handler shares.
@@ -55,7 +56,13 @@ pub(crate) fn router(app: App) -> Router {
         let check = from_fn(move |request, next| extract::check(route, request, next));
         router = router.route(route.path, (route.handler)().layer(check));
     }
+    // The guard below judges Host and Origin, and says who calls, for MCP too.
+    let mcp = Mcp::new(
+        app.windlass.clone(),
+        McpOptions { closing: app.closing.clone(), hosts: Vec::new(), ..McpOptions::default() },
+    );
     router
+        .nest_service("/mcp", mcp.router())
         .route("/errors/{code}", get(errors::page))
         .merge(pages::router())
         .method_not_allowed_fallback(not_offered)
