@@ -128,9 +128,6 @@ fn steer(options: &Options, setup: &Setup, running: &Mutex<Option<Host>>, over: 
     if options.kill && asks.as_ref().is_ok_and(|task| task.as_ref().is_some_and(|task| task["open"] == true)) {
         host = kill_and_start(setup, host)?;
         asks = host::waiting_task(&host.url, "order", QUESTION, done);
-        if !options.yes {
-            note("--kill: the question stands: y or n?");
-        }
     }
     let url = host.url.clone();
     put(host)?;
@@ -192,7 +189,7 @@ fn shown(path: &Path) -> String {
 /// A folder of this run, and no trace of those whose host is gone.
 fn fresh_folder(parent: &Path) -> Result<PathBuf> {
     for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
-        if process::with_folder(&entry.path()).is_empty() {
+        if process::can_look() && process::with_folder(&entry.path()).is_empty() {
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }

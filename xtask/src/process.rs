@@ -97,8 +97,13 @@ impl Drop for Background {
     }
 }
 
-/// Processes whose command line names this folder, such as a Chromium with its profile in it. Linux only; elsewhere
-/// none is found.
+/// Whether this system shows the command lines of its processes.
+pub(crate) fn can_look() -> bool {
+    Path::new("/proc/self/cmdline").exists()
+}
+
+/// Processes whose command line names this folder, such as a Chromium with its profile in it; none where they can't be
+/// looked at.
 pub(crate) fn with_folder(folder: &Path) -> Vec<u32> {
     let wanted = folder.to_string_lossy().into_owned();
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };

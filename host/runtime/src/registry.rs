@@ -162,7 +162,7 @@ impl Registry {
             let component = tokio::task::spawn_blocking(load).await.map_err(|e| Refusal::Compile(e.to_string()))??;
             let linked = self.linker.instantiate_pre(&component).and_then(PluginPre::new);
             linked.map_err(|e| Refusal::Import {
-                wanted: format!("{:#}", e),
+                wanted: format!("{e:#}"),
                 offered: None,
                 cure: "build it with the SDK of this host's version".into(),
             })

@@ -239,8 +239,8 @@ impl Windlass {
         if !(1..=200).contains(&list.limit) {
             return Err(Error::Invalid("limit must be from 1 to 200".into()));
         }
-        let before =
-            list.cursor.map(|cursor| cursor.parse().map_err(|_| Error::Cursor(cursor::CursorError::NotANumber)));
+        let unknown = |_| Error::Invalid("cursor must be the nextCursor of a page before".into());
+        let before = list.cursor.map(|cursor| cursor.parse().map_err(unknown));
         let filter = TaskFilter {
             principal: scope(caller),
             status: list.status,

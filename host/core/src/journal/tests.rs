@@ -31,9 +31,11 @@ fn act() -> Vec<Act> {
 /// What the guest saw: answers, clock values, poll values.
 type Seen = Vec<String>;
 
-/// Runs the guest over `past`. The host dies when `budget` things were stored. Answers what is stored, what the guest
-/// saw, which effects happened, and whether it got to its end.
-fn run(past: Vec<Past>, budget: usize) -> Result<(Vec<Past>, Seen, Vec<&'static str>, bool), Diverged> {
+/// What is stored, what the guest saw, which effects happened, and whether it got to its end.
+type Ran = (Vec<Past>, Seen, Vec<&'static str>, bool);
+
+/// Runs the guest over `past`. The host dies when `budget` things were stored.
+fn run(past: Vec<Past>, budget: usize) -> Result<Ran, Diverged> {
     let mut stored = past.clone();
     let mut journal = Journal::new(1_000_000, past).unwrap();
     let (mut seen, mut effects, mut cancelled, mut left) = (Seen::new(), Vec::new(), false, budget);

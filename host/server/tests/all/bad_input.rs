@@ -97,6 +97,7 @@ fn cases() -> Vec<Case> {
             .header("last-event-id", "x"),
         get("a kind that is none", &task("/events?kind=click"), 422, "WL0110", "step.started"),
         get("a wait that is too long", &task("/events?waitMs=60001"), 422, "WL0110", "waitMs"),
+        get("a list cursor that no list gave", "/api/v1/tasks?cursor=7", 422, "WL0011", "nextCursor"),
         get("a limit of nothing", "/api/v1/tasks?limit=0", 422, "WL0110", "from 1 to 200"),
         get("a status that is none", "/api/v1/tasks?status=done", 422, "WL0110", "input_required"),
         get("a parameter twice", "/api/v1/tasks?limit=1&limit=2", 422, "WL0110", "twice"),
