@@ -21,16 +21,10 @@ pub(super) struct Host {
     pub(super) token: String,
 }
 
-/// How a start came out.
-pub(super) enum Started {
-    Ready(Host),
-    /// It killed itself before it was ready.
-    Died,
-}
-
 impl Host {
-    /// Starts one on this data folder and a free port, with these variables.
-    pub(super) async fn start(places: &Places, data: &Path, faults: &[(&str, &str)]) -> Result<Started> {
+    /// Starts one on this data folder and a free port, with these variables; none: it killed itself before it
+    /// was ready.
+    pub(super) async fn start(places: &Places, data: &Path, faults: &[(&str, &str)]) -> Result<Option<Self>> {
         let log = File::options().create(true).append(true).open(log_of(data))?;
         let mut command = Command::new(places.programs.join("windlass"));
         command.args(["serve", "--listen", "127.0.0.1:0", "--log", "info", "--data"]).arg(data);
@@ -44,11 +38,11 @@ impl Host {
         let pid = child.id().context("the host ended at once")?;
         loop {
             if let Some((url, token)) = ready(data, pid).await {
-                return Ok(Started::Ready(Self { child, url, token }));
+                return Ok(Some(Self { child, url, token }));
             }
             if let Some(status) = child.try_wait()? {
                 if !faults.is_empty() && killed(status) {
-                    return Ok(Started::Died);
+                    return Ok(None);
                 }
                 bail!("the host ended with {status}, see {}", log_of(data).display());
             }
@@ -59,10 +53,7 @@ impl Host {
 
     /// Starts one that has no reason to die.
     pub(super) async fn sound(places: &Places, data: &Path) -> Result<Self> {
-        match Self::start(places, data, &[]).await? {
-            Started::Ready(host) => Ok(host),
-            Started::Died => bail!("the host died without a fault"),
-        }
+        Self::start(places, data, &[]).await?.context("the host died without a fault")
     }
 
     /// Waits until it has killed itself; any other end is an error.

@@ -1,7 +1,7 @@
 //! Every fault point, every time the order comes to it: what must follow is known of each, and compared.
 
 use super::Tally;
-use super::host::{Host, Started};
+use super::host::Host;
 use super::kept::{self, Kept};
 use super::order::Order;
 use crate::Places;
@@ -131,7 +131,7 @@ async fn count(places: &Places, folder: &Path, stand: &mut Stand) -> Result<[u64
     let (data, file) = (folder.join("count"), folder.join("count.txt"));
     copy(&stand.template, &data)?;
     let path = file.to_string_lossy().into_owned();
-    let Started::Ready(host) = Host::start(places, &data, &[("WINDLASS_FAULT_COUNT", &path)]).await? else {
+    let Some(host) = Host::start(places, &data, &[("WINDLASS_FAULT_COUNT", &path)]).await? else {
         bail!("the host died without a fault");
     };
     let order = Order::new(&stand.shop.url, "count");
@@ -153,7 +153,7 @@ async fn one(places: &Places, stand: &mut Stand, data: &Path, point: &'static st
     let counted = data.with_extension("count");
     let (fault, path) = (format!("{point}:{n}"), counted.to_string_lossy().into_owned());
     let faults = [("WINDLASS_FAULT", fault.as_str()), ("WINDLASS_FAULT_COUNT", &path)];
-    if let Started::Ready(mut host) = Host::start(places, data, &faults).await? {
+    if let Some(mut host) = Host::start(places, data, &faults).await? {
         // An error is the host that went away under the client, which is what is wanted.
         if order.drive(&host.url).await.is_ok_and(|task| task["open"] == false)
             && host.died(Duration::from_secs(1)).await.is_err()
