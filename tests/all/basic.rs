@@ -14,7 +14,7 @@ async fn a_component_greets_in_every_way_a_log_has() {
     let task = bench.ended(id).await;
     assert_eq!(task.status, Status::Completed);
     assert_eq!(outcome(&task)["structured"], json!({"greeting": "Hello, Ada!"}));
-    assert_eq!(task.status_message.as_deref(), Some("Greeting Ada"));
+    assert_eq!(task.status_message, None, "what it was doing is no news after its end");
     let lines = bench.lines(id).await;
     let expected = [
         "task.created Created: basic_hello",
@@ -219,4 +219,47 @@ async fn the_moves_of_an_ended_task_follow_the_table() {
     assert_eq!(bench.host.retry(&local(), id).await.unwrap_err().spec().http, 403);
     bench.host.delete(&local(), id).await.unwrap();
     assert_eq!(bench.host.task(&local(), id).await.unwrap_err().spec().http, 404);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn input_too_deep_to_read_back_makes_no_task() {
+    let bench = Bench::new().await;
+    bench.install(guests::BASIC_ECHO, &[]).await;
+    let deep = (0..70).fold(json!(1), |inner, _| json!([inner]));
+    let new = CreateTask { tool: "basic_echo".into(), input: json!({ "text": deep }), ..CreateTask::default() };
+    let refused = bench.host.create(&local(), new).await.unwrap_err();
+    assert_eq!(refused.spec().http, 422);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_after_a_cancel_is_refused() {
+    let bench = Bench::new().await;
+    bench.install(guests::POLITE_CANCEL, &[]).await;
+    let id = bench.create("polite_cancel", json!({"in": "ask"})).await;
+    bench.asks(id).await;
+    bench.host.cancel(&local(), id).await.unwrap();
+    let late = bench.host.answer(&local(), id, vec![("t1.wait".into(), Action::Decline)]).await.unwrap_err();
+    assert_eq!(late.spec().http, 409);
+    bench.ended(id).await;
+    let working = bench.texts(id, Kind::Status).await.iter().filter(|text| *text == "Working").count();
+    assert_eq!(working, 1, "the wait ends once");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_tools_of_the_conformance_suite_end_as_it_expects() {
+    let bench = Bench::new().await;
+    bench.install(guests::MCP_CONFORMANCE, &[]).await;
+    let id = bench.create("greet", json!({"name": "Ada"})).await;
+    assert_eq!(outcome(&bench.ended(id).await)["content"][0]["text"], "Hello, Ada!");
+    let id = bench.create("protocol_error_job", json!({})).await;
+    assert_eq!(failure(&bench.ended(id).await)["code"], "internal");
+    let id = bench.create("multi_input", json!({})).await;
+    assert_eq!(bench.asks(id).await.details.unwrap().questions.len(), 2);
+    let turn = bench.host.turn(&local(), id, 1).await.unwrap();
+    assert_eq!((turn.first_seq, turn.questions.len(), turn.status), (1, 2, Status::InputRequired));
+    assert!(bench.host.turn(&local(), id, 2).await.is_err());
+    bench.host.cancel_turn(&local(), id, 2).await.unwrap();
+    assert!(bench.task(id).await.open, "a cancel of another turn changes nothing");
+    bench.host.cancel_turn(&local(), id, 1).await.unwrap();
+    assert_eq!(bench.ended(id).await.status, Status::Cancelled);
 }

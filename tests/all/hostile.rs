@@ -94,7 +94,7 @@ async fn a_line_of_ten_megabytes_is_one_record_and_one_artifact() {
         assert_eq!(std::fs::metadata(file.path).unwrap().len(), 10 << 20);
     }
     assert_eq!(log.iter().filter(|r| r.kind == Kind::Log && r.data.contains_key("artifact")).count(), 2);
-    assert!(task.status_message.unwrap().chars().count() <= 200);
+    assert!(bench.texts(id, Kind::StatusMessage).await[0].chars().count() <= 200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -142,6 +142,19 @@ async fn a_cancelled_guest_tidies_up_wherever_it_waits() {
             assert!(task.details.unwrap().questions.is_empty());
         }
     }
+}
+
+/// A std sleep can't be told that it is cancelled: cut short, the guest would go on as if its time had come.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cancel_in_a_sleep_of_the_standard_library_ends_the_turn_there() {
+    let bench = Bench::new().await;
+    bench.install(guests::BASIC_SLEEP, &[]).await;
+    let id = bench.create("basic_sleep", json!({"ms": 1200})).await;
+    // The sleep of the host is over; the other one has begun.
+    bench.until_log(id, |log| log.iter().any(|r| r.text == "Slept in the host")).await;
+    bench.host.cancel(&local(), id).await.unwrap();
+    assert_eq!(bench.ended(id).await.status, Status::Cancelled);
+    assert!(!bench.texts(id, Kind::Log).await.iter().any(|text| text == "Slept in the standard library"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -121,3 +121,19 @@ async fn a_plugin_is_disabled_until_it_is_granted_and_held_while_its_turns_are_o
     assert!(bench.host.tools().is_empty());
     assert_eq!(bench.host.plugins(&crate::bench::local()).await.unwrap_err().spec().http, 403);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_plugins_installed_at_once_do_not_share_a_tool() {
+    let bench = Bench::new().await;
+    let named = |name: &str| {
+        let to = format!("{{\"name\":\"{name}\",\"version\"");
+        replaced(component(guests::BASIC_HELLO), "{\"name\":\"basic_hello\",\"version\"", &to)
+    };
+    let (operator, none) = (operator(), Some(Vec::new()));
+    let (a, b) = tokio::join!(
+        bench.host.add_plugin(&operator, named("first_hello"), none.clone()),
+        bench.host.add_plugin(&operator, named("other_hello"), none),
+    );
+    assert_eq!(u8::from(a.is_ok()) + u8::from(b.is_ok()), 1);
+    assert_eq!(bench.host.tools().len(), 1);
+}

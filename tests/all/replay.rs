@@ -73,7 +73,8 @@ async fn a_flood_cut_off_by_a_restart_has_no_line_twice_and_none_missing() {
     let mut bench = Bench::new().await;
     bench.install(guests::BASIC_FLOOD, &[]).await;
     let id = bench.create("basic_flood", json!({"lines": 3000, "bytes": 200})).await;
-    for cut in [100, 1000] {
+    // More take-overs than a turn that gets nowhere is given: this one gets on each time.
+    for cut in [100, 600, 1100, 1600, 2100] {
         bench.until_log(id, |log| log.len() > cut).await;
         (bench, _) = restarted(bench, id).await;
     }
@@ -94,6 +95,8 @@ async fn a_component_that_changed_under_an_open_turn_is_not_used_for_it() {
     let mut bytes = std::fs::read(guests::BASIC_STATE).unwrap();
     bytes.extend_from_slice(&[0, 5, 4, b'm', b'o', b'r', b'e']);
     let replaced = bench.host.add_plugin(&crate::bench::operator(), bytes, Some(vec![])).await.unwrap();
+    let held = bench.host.remove_plugin(&operator(), "basic_state").await.unwrap_err();
+    assert_eq!(held.spec().code, "WL0015", "held by a turn on its older component");
     let bench = bench.restart().await;
     confirm(&bench, id, "t1.wait").await;
     bench.ended(id).await;
@@ -140,4 +143,24 @@ async fn a_turn_that_diverges_stops_and_can_be_retried_after_a_rollback_or_faile
     let task = back.until(retried, |t| !t.open).await;
     assert_eq!(outcome(&task)["structured"]["turns_in_state"], json!(1));
     assert_eq!(back.host.continue_task(&local(), failed, "again".into()).await.unwrap(), 1, "a failed task goes on");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_turn_whose_component_is_gone_waits_for_an_operator_and_can_be_cancelled() {
+    let bench = Bench::new().await;
+    bench.install(guests::BASIC_STATE, &[]).await;
+    let id = bench.create("basic_state", json!({"wait": true})).await;
+    bench.asks(id).await;
+    let folder = bench.data.path().to_owned();
+    let bench = bench
+        .restart_after(|| {
+            std::fs::remove_dir_all(folder.join("blobs")).unwrap();
+            std::fs::remove_dir_all(folder.join("cache")).unwrap();
+        })
+        .await;
+    bench.until(id, |t| t.waiting_for == Some(windlass_core::WaitingFor::Operator)).await;
+    let log = bench.log(id).await;
+    let stopped = log.iter().find(|r| r.kind == Kind::TurnStopped).unwrap();
+    assert_eq!(stopped.data["reason"], "component", "{}", stopped.text);
+    assert_eq!(bench.host.cancel(&local(), id).await.unwrap().status, Status::Cancelled);
 }

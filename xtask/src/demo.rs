@@ -169,7 +169,7 @@ fn look_around(setup: &Setup, host: Host, shop: Shop, task: &Value) {
     println!("  page    {}/tasks/{id}", host.url);
     println!("  log     curl '{}/api/v1/tasks/{id}/events/stream'", host.url);
     println!(
-        "  again   {} --data {} run order item=teapot shop={}",
+        "  again   {} --data {} run order item=lamp shop={}",
         shown(&setup.program),
         shown(&setup.data),
         shop.url

@@ -127,6 +127,11 @@ async fn watch(process: std::sync::Weak<Process>, targets: Arc<Targets>) {
             }
         },
     };
-    tracing::info!(%reason, "Chromium is gone");
+    // Ended without a fault means ended because it was asked to: no news then, nor is what it wrote on its way.
+    if process.strong_count() == 0 || reason.starts_with("Chromium ended (exit status: 0)") {
+        tracing::debug!(%reason, "Chromium has ended");
+    } else {
+        tracing::info!(%reason, "Chromium is gone");
+    }
     targets.lose_all(&reason);
 }

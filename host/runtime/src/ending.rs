@@ -2,6 +2,7 @@
 
 use crate::bindings::windlass::plugin::types::{Body, Failure, Outcome};
 use crate::life::{Ended, Stopped};
+use crate::schema;
 use crate::turn::Turn;
 use serde_json::{Value, json};
 use wasmtime::WasmBacktrace;
@@ -47,7 +48,7 @@ pub(crate) fn returned(
     let outcome = match result {
         Ok(outcome) => outcome,
         Err(failure) => {
-            let details = failure.details.as_deref().and_then(|d| serde_json::from_str::<Value>(d).ok());
+            let details = failure.details.as_deref().and_then(|d| schema::parse(d).ok());
             let value = json!({"code": failure.code, "details": details});
             return stopped(Return::Failure, asked, windlass_core::text::prefix(&failure.message, 16 << 10), value);
         }
@@ -80,7 +81,7 @@ fn outcome_value(
     }
     let structured = match &outcome.structured {
         None => Value::Null,
-        Some(text) => serde_json::from_str(text).map_err(|e| format!("the structured outcome is not JSON: {e}"))?,
+        Some(text) => schema::parse(text).map_err(|why| format!("the structured outcome: {why}"))?,
     };
     // The schema of the component that ran; a newer one may say something else.
     if let Some(plugin) = running.services.registry.get(&turn.plugin)
@@ -115,7 +116,9 @@ fn outcome_value(
 /// A trap: what the guest said on standard error, the cause, and the names of its functions.
 pub(crate) fn trapped(running: &Turn, error: &wasmtime::Error, asked: Asked) -> Ended {
     let root = error.root_cause().to_string();
-    let stderr: Vec<_> = running.stderr_tail.lock().iter().cloned().collect();
+    // Rust's hint about a variable that nobody can set here is left out.
+    let useful = |line: &&String| !line.is_empty() && !line.starts_with("note: run with `RUST_BACKTRACE");
+    let stderr: Vec<_> = running.stderr_tail.lock().iter().filter(useful).cloned().collect();
     let panic = stderr.iter().position(|line| line.contains("panicked at")).map(|at| {
         let place = stderr[at].split("panicked at ").nth(1).unwrap_or_default().trim_end_matches(':');
         let said = stderr[at + 1..].iter().take_while(|line| !line.starts_with("note:")).cloned().collect::<Vec<_>>();

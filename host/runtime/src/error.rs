@@ -24,10 +24,12 @@ pub struct Spec {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// No enabled plugin offers the tool.
-    #[error("there is no tool `{name}`{}", near(.known))]
+    #[error("there is no tool `{name}`{}", .disabled.as_ref().map_or_else(|| near(.known), |plugin| format!(" to call: it is of plugin `{plugin}`, which is disabled; `windlass plugin enable {plugin}` changes that")))]
     UnknownTool {
         /// What was asked for.
         name: String,
+        /// The disabled plugin that offers it.
+        disabled: Option<String>,
         /// Names that are there.
         known: Vec<String>,
     },
@@ -79,8 +81,13 @@ pub enum Error {
     #[error("{0}")]
     Invalid(String),
     /// No such artifact.
-    #[error("the task has no artifact `{0}`")]
-    UnknownArtifact(String),
+    #[error("the task has no artifact `{id}`{}", near(.known))]
+    UnknownArtifact {
+        /// What was asked for.
+        id: String,
+        /// Ids and names of those it has, at most 20.
+        known: Vec<String>,
+    },
     /// No such plugin.
     #[error("there is no plugin `{0}`")]
     UnknownPlugin(String),
@@ -225,7 +232,7 @@ impl Error {
             Self::UnknownQuestion { .. } => spec("WL0009", "Unknown question", 404, 3),
             Self::InvalidAnswer { .. } => spec("WL0010", "Answer against its form", 422, 2),
             Self::Invalid(_) => spec("WL0011", "Invalid value", 422, 2),
-            Self::UnknownArtifact(_) => spec("WL0012", "Unknown artifact", 404, 3),
+            Self::UnknownArtifact { .. } => spec("WL0012", "Unknown artifact", 404, 3),
             Self::UnknownPlugin(_) => spec("WL0013", "Unknown plugin", 404, 3),
             Self::Refused(_) => spec("WL0014", "Plugin refused", 422, 2),
             Self::PluginHeld { .. } => spec("WL0015", "Plugin is held by open turns", 409, 4),
@@ -243,7 +250,7 @@ impl Error {
             violations.iter().map(|v| json!({"path": v.path, "rule": v.rule, "message": v.message})).collect()
         };
         match self {
-            Self::UnknownTool { known, .. } => json!({"known": known}),
+            Self::UnknownTool { known, .. } | Self::UnknownArtifact { known, .. } => json!({"known": known}),
             Self::InvalidInput { violations, .. } | Self::InvalidAnswer { violations, .. } => {
                 json!({"violations": list(violations)})
             }

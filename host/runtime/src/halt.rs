@@ -12,6 +12,12 @@ pub(crate) enum Halt {
     /// The journal does not read back.
     #[error(transparent)]
     Damaged(#[from] Damaged),
+    /// The component of the turn can't be loaded; an operator may bring it back.
+    #[error("the component can't be loaded: {0}")]
+    Component(String),
+    /// It was asked to stop while it waited in a way that can't be told so.
+    #[error("asked to stop while it waited")]
+    Stopped,
     /// Beyond a limit.
     #[error("{0}")]
     Limit(String),

@@ -71,8 +71,10 @@ impl Host {
         store.limiter(|host| &mut host.memory);
         store.set_epoch_deadline(1);
         store.epoch_deadline_callback(|context| {
-            context.data().tick()?;
-            Ok(UpdateDeadline::YieldCustom(1, Box::pin(tokio::task::yield_now())))
+            let host = context.data();
+            host.tick()?;
+            let turn = host.turn.clone();
+            Ok(UpdateDeadline::YieldCustom(1, Box::pin(async move { turn.give_way().await })))
         });
         store
     }
@@ -98,14 +100,14 @@ impl Host {
     }
 }
 
-/// Holds all linear memories of a guest together under one limit.
+/// Holds all linear memories and tables of a guest together under one limit.
 struct Memory {
     limit: u64,
     used: u64,
 }
 
-/// Elements of one table: room for what Python needs, not for an attack.
-const TABLE_ELEMENTS: usize = 1_000_000;
+/// What an element of a table takes, in bytes.
+const ELEMENT: usize = size_of::<usize>();
 
 impl ResourceLimiter for Memory {
     fn memory_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
@@ -118,10 +120,7 @@ impl ResourceLimiter for Memory {
         Ok(true)
     }
 
-    fn table_growing(&mut self, _current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
-        if desired > TABLE_ELEMENTS {
-            return Err(Halt::Limit(format!("the plugin wanted a table of more than {TABLE_ELEMENTS} elements")).into());
-        }
-        Ok(true)
+    fn table_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> wasmtime::Result<bool> {
+        self.memory_growing(current * ELEMENT, desired * ELEMENT, maximum)
     }
 }

@@ -28,6 +28,6 @@ mod windlass;
 pub use error::{Error, Refusal, Spec, Violation};
 pub use view::{
     Action, ArtifactFile, Caller, CreateTask, Created, EventsPage, PluginView, QuestionView, TaskDetails, TaskPage,
-    TaskView, ToolView,
+    TaskView, ToolView, TurnView,
 };
 pub use windlass::{Follow, Health, ListTasks, Options, PatchPlugin, Windlass};

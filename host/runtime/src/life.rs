@@ -182,7 +182,7 @@ pub(crate) fn follow_up(
     if !opens {
         return Ok((id, None));
     }
-    let Some(pin) = pin else { return Err(Error::UnknownTool { name: row.tool, known: Vec::new() }) };
+    let Some(pin) = pin else { return Err(Error::UnknownTool { name: row.tool, disabled: None, known: Vec::new() }) };
     let turn = open_turn(tx, &mut row, id, now, pin)?;
     Ok((id, Some(Opened { task: row, turn })))
 }
@@ -190,6 +190,9 @@ pub(crate) fn follow_up(
 /// Answers open questions. Unknown keys are refused; a question answered already too.
 pub(crate) fn answer(tx: &mut dyn Tx, row: &TaskRow, answers: &[(String, Action)], by: &str) -> Result<(), Error> {
     let now = clock::now();
+    if newest_turn(tx, row)?.cancel.is_some() {
+        return Err(refuse(row, "it was asked to stop"));
+    }
     let open: Vec<_> = tx.questions(row.id)?.into_iter().filter(|q| q.turn == row.turn && q.answer.is_none()).collect();
     let mut left = open.len();
     for (key, action) in answers {
@@ -325,6 +328,8 @@ fn end_turn(
     row.cause = ended.cause;
     row.question = ended.question;
     row.waiting_for = None;
+    // What it was doing is no news any more.
+    row.status_message = None;
     row.ended = Some(now);
     row.updated = now;
     let mut record = Draft::new(now, turn.number, Kind::TurnEnded, &ended.text)
@@ -393,7 +398,13 @@ pub(crate) fn stop(tx: &mut dyn Tx, task: TaskId, number: u32, stopped: &Stopped
 }
 
 /// Takes the open turn of a task over: a new epoch, and a record that says so. `None`: nothing to take over.
-pub(crate) fn take_over(tx: &mut dyn Tx, task: TaskId) -> Result<Option<(Opened, Option<Stopped>)>, StoreError> {
+/// `furthest` is the highest place its guest had reached, `first` that this host never had the turn.
+pub(crate) fn take_over(
+    tx: &mut dyn Tx,
+    task: TaskId,
+    furthest: u32,
+    first: bool,
+) -> Result<Option<(Opened, Option<Stopped>)>, StoreError> {
     let now = clock::now();
     let Some(mut row) = tx.task(task, None)? else { return Ok(None) };
     if row.status.is_ended() || row.waiting_for == Some(WaitingFor::Operator) {
@@ -404,10 +415,9 @@ pub(crate) fn take_over(tx: &mut dyn Tx, task: TaskId) -> Result<Option<(Opened,
     row.updated = now;
     let mut stopped = None;
     if turn.started.is_some() {
-        let entries = u32::try_from(tx.entries(task, turn.number)?.len()).unwrap_or(u32::MAX);
-        let idle = matches!(row.waiting_for, Some(WaitingFor::Input | WaitingFor::Timer | WaitingFor::Child));
-        turn.recoveries = if entries > turn.entries_seen || idle { 1 } else { turn.recoveries + 1 };
-        turn.entries_seen = entries;
+        let idle = first && matches!(row.waiting_for, Some(WaitingFor::Input | WaitingFor::Timer | WaitingFor::Child));
+        turn.recoveries = if furthest > turn.entries_seen || idle { 1 } else { turn.recoveries + 1 };
+        turn.entries_seen = furthest;
         tx.append(
             task,
             &[Draft::new(now, turn.number, Kind::TurnResumed, "Resumed after a restart of the host")

@@ -13,7 +13,7 @@ use parking_lot::{Mutex, RwLock};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, watch};
 use wasmtime::component::Linker;
 use windlass_core::manifest::ToolManifest;
 use windlass_core::{Grants, Manifest, Permission};
@@ -94,6 +94,10 @@ pub(crate) struct Registry {
     linker: Linker<Host>,
     plugins: RwLock<BTreeMap<String, Arc<Installed>>>,
     ready: Mutex<HashMap<String, Ready>>,
+    /// Changes come one after the other: names are unique, and components are compiled one at a time.
+    change: tokio::sync::Mutex<()>,
+    /// Rises with every plugin that comes, changes or goes.
+    changed: watch::Sender<u64>,
 }
 
 impl Registry {
@@ -107,11 +111,17 @@ impl Registry {
             plugins.insert(row.name.clone(), Arc::new(Installed::new(row)?));
         }
         let (plugins, ready) = (RwLock::new(plugins), Mutex::default());
-        Ok(Self { store, compiler: Arc::new(compiler), linker, plugins, ready })
+        let (change, changed) = (tokio::sync::Mutex::default(), watch::Sender::new(0));
+        Ok(Self { store, compiler: Arc::new(compiler), linker, plugins, ready, change, changed })
     }
 
     pub(crate) fn engine(&self) -> &wasmtime::Engine {
         &self.compiler.engine
+    }
+
+    /// Hears of every plugin that comes, changes or goes.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.changed.subscribe()
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<Arc<Installed>> {
@@ -121,6 +131,13 @@ impl Registry {
     /// The enabled plugin that offers a tool.
     pub(crate) fn offering(&self, tool: &str) -> Option<Arc<Installed>> {
         self.plugins.read().values().find(|plugin| plugin.row.enabled && plugin.tool(tool).is_some()).cloned()
+    }
+
+    /// The disabled plugin that would offer a tool.
+    pub(crate) fn disabled(&self, tool: &str) -> Option<String> {
+        let plugins = self.plugins.read();
+        let found = plugins.values().find(|plugin| !plugin.row.enabled && plugin.tool(tool).is_some());
+        found.map(|plugin| plugin.row.name.clone())
     }
 
     /// What a plugin may do now: manifest ∩ grant.
@@ -177,6 +194,7 @@ impl Registry {
         grants: Option<Vec<String>>,
         built_in: bool,
     ) -> Result<PluginView, Error> {
+        let _change = self.change.lock().await;
         let size = bytes.len() as u64;
         let digest = sha256(&bytes);
         let manifest = inspect(&bytes)?;
@@ -234,6 +252,7 @@ impl Registry {
         enabled: Option<bool>,
         grants: Option<Vec<String>>,
     ) -> Result<PluginView, Error> {
+        let _change = self.change.lock().await;
         let old = self.get(name).ok_or_else(|| Error::UnknownPlugin(name.to_owned()))?;
         let mut row = old.row.clone();
         if let Some(lines) = grants {
@@ -249,19 +268,25 @@ impl Registry {
         let installed = Arc::new(Installed::new(row)?);
         let view = installed.view();
         self.plugins.write().insert(installed.row.name.clone(), installed);
+        self.changed.send_modify(|changes| *changes += 1);
         Ok(view)
     }
 
     /// Removes a plugin that no open turn holds.
     pub(crate) async fn remove(&self, name: &str) -> Result<(), Error> {
+        let _change = self.change.lock().await;
         let old = self.get(name).ok_or_else(|| Error::UnknownPlugin(name.to_owned()))?;
         if old.row.built_in {
             return Err(Error::BuiltIn(name.to_owned()));
         }
-        let (key, digest) = (name.to_owned(), old.row.digest.clone());
+        let key = name.to_owned();
         self.store
             .commit(Hard::Yes, move |tx| {
-                let turns = tx.turns_on(&digest)?;
+                // By name, not by digest: a turn may be pinned to an older component of it.
+                let mut turns = 0;
+                for task in tx.open_tasks()? {
+                    turns += u64::from(tx.task(task, None)?.is_some_and(|row| row.plugin == key));
+                }
                 if turns > 0 {
                     return Err(Error::PluginHeld { name: key, turns });
                 }
@@ -269,6 +294,7 @@ impl Registry {
             })
             .await?;
         self.plugins.write().remove(name);
+        self.changed.send_modify(|changes| *changes += 1);
         self.ready.lock().remove(&old.row.digest);
         Ok(())
     }

@@ -198,6 +198,14 @@ async fn finish(
             Ok(Halt::Limit(message)) => {
                 stopped(Return::Stopped(Cause::Limit), asked, &message, json!({"code": "limit", "message": message}))
             }
+            Ok(Halt::Component(why)) => {
+                let text = format!("Stopped: its component can't be loaded: {why}");
+                let details = json!({"digest": turn.digest, "message": why});
+                return stop(running, Stopped { reason: "component", text, details }).await;
+            }
+            Ok(Halt::Stopped) => {
+                stopped(Return::Stopped(Cause::Limit), asked, "it was asked to stop", json!({"code": "stopped"}))
+            }
             Ok(halt) => return Err(halt),
             Err(error) if running.replaying() => {
                 // It did not trap here before: what it replays is not what it was.
@@ -273,21 +281,24 @@ fn halt_of(error: wasmtime::Error) -> Result<Halt, wasmtime::Error> {
     match error.downcast::<Halt>() {
         Ok(halt) => Ok(halt),
         Err(error) => match error.downcast::<crate::error::Refusal>() {
-            Ok(refusal) => Ok(Halt::Io(std::io::Error::other(refusal.to_string()))),
+            Ok(refusal) => Ok(Halt::Component(refusal.to_string())),
             Err(error) => Err(error),
         },
     }
 }
 
 /// Takes over every open turn that this host does not run.
-pub(crate) async fn reconcile(services: &Arc<Services>) -> Result<usize, StoreError> {
+/// `first`: at the start of a host.
+pub(crate) async fn reconcile(services: &Arc<Services>, first: bool) -> Result<usize, StoreError> {
     let open = services.store.read(|rows| rows.open_tasks()).await?;
     let mut taken = 0;
     for task in open {
         if services.control(task).is_some() || services.closing.is_cancelled() {
             continue;
         }
-        if let Some((opened, stopped)) = services.store.commit(Hard::Yes, move |tx| life::take_over(tx, task)).await? {
+        let furthest = services.store.read(move |rows| furthest(rows, task)).await?;
+        let take_over = move |tx: &mut dyn windlass_store::Tx| life::take_over(tx, task, furthest, first);
+        if let Some((opened, stopped)) = services.store.commit(Hard::Yes, take_over).await? {
             taken += 1;
             if stopped.is_none() {
                 spawn(services, opened);
@@ -297,6 +308,14 @@ pub(crate) async fn reconcile(services: &Arc<Services>) -> Result<usize, StoreEr
     Ok(taken)
 }
 
+/// The highest place that the guest of a task's newest turn reached: in the journal, or with a line.
+fn furthest(rows: &mut dyn windlass_store::Rows, task: windlass_core::TaskId) -> Result<u32, StoreError> {
+    let Some(row) = rows.task(task, None)? else { return Ok(0) };
+    let entries = rows.entries(task, row.turn)?.last().map_or(0, |entry| entry.pos);
+    let lines = rows.turn_records(task, row.turn)?.iter().filter_map(|record| record.pos).max().unwrap_or(0);
+    Ok(entries.max(lines))
+}
+
 /// Looks for open turns again and again: one whose store failed in the middle is taken up when the store is back.
 pub(crate) async fn watch(services: Arc<Services>) {
     loop {
@@ -304,7 +323,7 @@ pub(crate) async fn watch(services: Arc<Services>) {
             () = services.closing.cancelled() => return,
             () = tokio::time::sleep(RECONCILE) => {}
         }
-        if let Err(error) = reconcile(&services).await {
+        if let Err(error) = reconcile(&services, false).await {
             tracing::error!(%error, "open turns can't be looked for");
         }
     }

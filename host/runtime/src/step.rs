@@ -178,12 +178,59 @@ impl Turn {
     }
 }
 
-/// Long texts in what a record shows are cut to 2,000 characters; the journal and its key hold them whole.
+/// What a record shows of a value: texts cut to 2,000 characters, and all of it within 16 KiB. The journal and its key hold
+/// it whole.
 pub(crate) fn shortened(value: &Value) -> Value {
-    match value {
-        Value::String(text) => windlass_core::text::cut(text, 2000).into(),
-        Value::Array(items) => items.iter().take(100).map(shortened).collect(),
-        Value::Object(fields) => fields.iter().take(100).map(|(k, v)| (k.clone(), shortened(v))).collect(),
-        other => other.clone(),
+    fn cut(value: &Value, left: &mut usize) -> Value {
+        *left = left.saturating_sub(8);
+        match value {
+            Value::String(text) => {
+                let text = windlass_core::text::prefix(text, (*left).min(8000));
+                let text = windlass_core::text::cut(text, 2000);
+                *left = left.saturating_sub(text.len());
+                text.into()
+            }
+            Value::Array(items) => {
+                let mut shown = Vec::new();
+                for item in items {
+                    if *left == 0 {
+                        shown.push("…".into());
+                        break;
+                    }
+                    shown.push(cut(item, left));
+                }
+                shown.into()
+            }
+            Value::Object(fields) => {
+                let mut shown = serde_json::Map::new();
+                for (name, item) in fields {
+                    *left = left.saturating_sub(name.len());
+                    if *left == 0 {
+                        shown.insert("…".into(), "…".into());
+                        break;
+                    }
+                    shown.insert(name.clone(), cut(item, left));
+                }
+                shown.into()
+            }
+            other => other.clone(),
+        }
+    }
+    cut(value, &mut (16 << 10))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_record_shows_is_bounded_whatever_its_shape() {
+        let wide: Value = (0..100_000).collect();
+        let texts: Value = (0..100).map(|n| (n.to_string(), Value::from("é".repeat(5000)))).collect();
+        let names: Value = (0..100).map(|n| (format!("{n}{}", "x".repeat(5000)), Value::Null)).collect();
+        for value in [wide, texts, names, json!({"short": [1, "two"]})] {
+            assert!(shortened(&value).to_string().len() < 64 << 10);
+        }
+        assert_eq!(shortened(&json!({"short": [1, "two"]})), json!({"short": [1, "two"]}));
     }
 }

@@ -27,6 +27,9 @@ pub(crate) type Also = Box<dyn FnOnce(&mut dyn Tx) -> Result<(), StoreError> + S
 /// Writes that are under way before the guest has to wait.
 const OUTSTANDING: usize = 256;
 
+/// Ticks of the epoch (10 ms) after which a guest that computes gives its slot to whoever waits for one.
+const QUANTUM: u64 = 10;
+
 /// What one fenced write makes true together.
 #[derive(Default)]
 pub(crate) struct Write {
@@ -71,6 +74,8 @@ pub(crate) struct Turn {
     /// CPU ticks since the last step, and in replay.
     pub(crate) busy: AtomicU64,
     pub(crate) replay_ticks: AtomicU64,
+    /// Ticks in which the guest computed.
+    ticks: AtomicU64,
     /// The last lines of standard error, for a panic's message.
     pub(crate) stderr_tail: Mutex<VecDeque<String>>,
     journal: Mutex<Journal>,
@@ -137,6 +142,7 @@ impl Turn {
             seen_cancel: AtomicBool::new(false),
             busy: AtomicU64::new(0),
             replay_ticks: AtomicU64::new(0),
+            ticks: AtomicU64::new(0),
             stderr_tail: Mutex::default(),
             journal: Mutex::new(journal),
             acks: Mutex::default(),
@@ -371,6 +377,20 @@ impl Turn {
             return Err(Halt::Limit(format!("the turn ran for {max} s without its waits, which is its limit")));
         }
         Ok(())
+    }
+
+    /// Between two moments of a guest that computes: others get the processor, and after a while the slot.
+    pub(crate) async fn give_way(&self) {
+        if self.ticks.fetch_add(1, Ordering::Relaxed) % QUANTUM != QUANTUM - 1
+            || self.services.slots.available_permits() > 0
+        {
+            return tokio::task::yield_now().await;
+        }
+        // To the end of the line: slots are given in the order they are asked for.
+        drop(self.slot.lock().await.take());
+        if let Ok(permit) = self.services.slots.clone().acquire_owned().await {
+            *self.slot.lock().await = Some(permit);
+        }
     }
 
     /// Waits without holding a slot.

@@ -124,6 +124,37 @@ pub struct TaskDetails {
     pub artifacts: Vec<Value>,
 }
 
+/// One turn of a task.
+#[derive(Clone, Debug)]
+pub struct TurnView {
+    /// Its task, without details.
+    pub task: TaskView,
+    /// From 1.
+    pub number: u32,
+    /// The turn's own status: one that completed with a question is `completed`.
+    pub status: Status,
+    /// What it waits for.
+    pub waiting_for: Option<WaitingFor>,
+    /// Why it failed.
+    pub cause: Option<Cause>,
+    /// Somebody asked to cancel it.
+    pub cancelling: bool,
+    /// When it was opened.
+    pub opened_at: Millis,
+    /// When it last changed.
+    pub updated_at: Millis,
+    /// When it ended.
+    pub ended_at: Option<Millis>,
+    /// Open questions.
+    pub questions: Vec<QuestionView>,
+    /// The outcome (`content`, `structured`, `question`) or the failure (`code`, `message`, `details`).
+    pub result: Option<Value>,
+    /// The first record of the turn that is kept; greater than `last_seq` where none is.
+    pub first_seq: u64,
+    /// The newest record of the turn.
+    pub last_seq: u64,
+}
+
 /// An open question.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -8,7 +8,7 @@ use crate::registry::{Installed, Registry};
 use crate::services::Services;
 use crate::view::{
     Action, ArtifactFile, Caller, CreateTask, Created, EventsPage, PluginView, QuestionView, TaskDetails, TaskPage,
-    TaskView, ToolView,
+    TaskView, ToolView, TurnView,
 };
 use crate::{records, runner, schema};
 use parking_lot::Mutex;
@@ -18,13 +18,13 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{Semaphore, broadcast};
+use tokio::sync::{Semaphore, broadcast, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use windlass_browser::Browser;
 use windlass_core::status::{Asked, Effect, Move, allows, shown};
 use windlass_core::{Kind, Limits, Manifest, Status, TaskId, cursor};
-use windlass_store::{Changed, Hard, Rows, Store, StoreError, Tail, TaskFilter, TaskRow};
+use windlass_store::{Changed, Hard, IdempotencyRow, Rows, Store, StoreError, Tail, TaskFilter, TaskRow};
 
 /// Instances alive at once; the turns beyond wait for a slot.
 const INSTANCES: usize = 5000;
@@ -135,7 +135,7 @@ impl Windlass {
         for component in options.built_in {
             services.registry.add_built_in(component).await?;
         }
-        let taken = runner::reconcile(&services).await?;
+        let taken = runner::reconcile(&services, true).await?;
         if taken > 0 {
             tracing::info!(turns = taken, "open turns were taken over");
         }
@@ -168,9 +168,16 @@ impl Windlass {
         self.services.registry.tools()
     }
 
+    /// Hears of every plugin that comes, changes or goes: what `tools` answers may be another list then.
+    #[must_use]
+    pub fn plugin_changes(&self) -> watch::Receiver<u64> {
+        self.services.registry.changes()
+    }
+
     fn offering(&self, tool: &str) -> Result<Arc<Installed>, Error> {
         self.services.registry.offering(tool).ok_or_else(|| Error::UnknownTool {
             name: tool.to_owned(),
+            disabled: self.services.registry.disabled(tool),
             known: self.tools().into_iter().map(|tool| tool.name).collect(),
         })
     }
@@ -185,6 +192,9 @@ impl Windlass {
         if let Some(tool) = plugin.tool(&new.tool) {
             let checked = plugin.check_input(tool, &new.input);
             checked.map_err(|violations| Error::InvalidInput { tool: new.tool.clone(), violations })?;
+        }
+        if schema::is_deep(&new.input) {
+            return Err(Error::Invalid("the input is nested more than 64 levels deep".into()));
         }
         if new.title.as_ref().is_some_and(|title| title.is_empty() || title.chars().count() > 200) {
             return Err(Error::Invalid("title must have 1 to 200 characters".into()));
@@ -216,8 +226,9 @@ impl Windlass {
                 Ok(Created { task, replayed: false })
             }
             Err(id) => {
-                let row = self.services.store.read(move |rows| life::task(rows, id, None)).await?;
-                Ok(Created { task: view(&row), replayed: true })
+                let row = self.services.store.read(move |rows| rows.task(id, None)).await?;
+                let deleted = || Error::Invalid(format!("the idempotency key made task {id}, which was deleted since"));
+                Ok(Created { task: view(&row.ok_or_else(deleted)?), replayed: true })
             }
         }
     }
@@ -229,6 +240,15 @@ impl Windlass {
     pub async fn task(&self, caller: &Caller, id: TaskId) -> Result<TaskView, Error> {
         let principal = scope(caller);
         self.services.store.read(move |rows| detailed(rows, id, principal.as_deref())).await
+    }
+
+    /// One turn of a task, ended or open, with its part of the log.
+    ///
+    /// # Errors
+    /// Unknown task or turn.
+    pub async fn turn(&self, caller: &Caller, id: TaskId, number: u32) -> Result<TurnView, Error> {
+        let principal = scope(caller);
+        self.services.store.read(move |rows| one_turn(rows, id, number, principal.as_deref())).await
     }
 
     /// A page of tasks, newest first.
@@ -315,13 +335,44 @@ impl Windlass {
             self.message(caller, id, text, Move::Answer).await?;
             return self.task(caller, id).await;
         }
+        self.answer_questions(caller, &row, answers).await?;
+        self.task(caller, id).await
+    }
+
+    /// Answers open questions of this turn, and of no other; opens no turn.
+    ///
+    /// # Errors
+    /// Unknown task or question, an answer against its form, or a turn that asks nothing.
+    pub async fn answer_turn(
+        &self,
+        caller: &Caller,
+        id: TaskId,
+        number: u32,
+        answers: Vec<(String, Action)>,
+    ) -> Result<(), Error> {
+        self.check_open()?;
+        let row = self.row(caller, id).await?;
+        if row.turn != number || row.status.is_ended() {
+            let status = shown(situation(&row)).0.as_str();
+            return Err(Error::IllegalMove { why: "the turn has ended".into(), status });
+        }
+        self.answer_questions(caller, &row, answers).await
+    }
+
+    async fn answer_questions(
+        &self,
+        caller: &Caller,
+        row: &TaskRow,
+        answers: Vec<(String, Action)>,
+    ) -> Result<(), Error> {
+        let id = row.id;
         let questions = self.services.store.read(move |rows| rows.questions(id)).await?;
         for (key, action) in &answers {
             let question = questions.iter().find(|q| q.key == *key && q.turn == row.turn && q.answer.is_none());
             if let (Some(question), Action::Accept(content)) = (question, action) {
                 let form = serde_json::from_str(&question.schema).unwrap_or_default();
                 let validator = schema::compile(&form).map_err(Error::Invalid)?;
-                let checked = schema::check(&validator, content);
+                let checked = schema::check(&validator, content).and_then(|()| schema::check_known(&form, content));
                 checked.map_err(|violations| Error::InvalidAnswer { key: key.clone(), violations })?;
             }
         }
@@ -340,7 +391,7 @@ impl Windlass {
         if let Some(control) = self.services.control(id) {
             control.answered.notify_waiters();
         }
-        self.task(caller, id).await
+        Ok(())
     }
 
     /// Asks the open turn to stop.
@@ -348,12 +399,28 @@ impl Windlass {
     /// # Errors
     /// Unknown task.
     pub async fn cancel(&self, caller: &Caller, id: TaskId) -> Result<TaskView, Error> {
+        self.ask_to_stop(caller, id, None).await?;
+        self.task(caller, id).await
+    }
+
+    /// Asks this turn to stop; does nothing where it has ended, whatever came after it.
+    ///
+    /// # Errors
+    /// Unknown task.
+    pub async fn cancel_turn(&self, caller: &Caller, id: TaskId, number: u32) -> Result<(), Error> {
+        self.ask_to_stop(caller, id, Some(number)).await
+    }
+
+    async fn ask_to_stop(&self, caller: &Caller, id: TaskId, only: Option<u32>) -> Result<(), Error> {
         let (principal, by) = (scope(caller), caller.principal.clone());
         let cancelled = self
             .services
             .store
             .commit(Hard::Yes, move |tx| {
                 let row = life::task(tx, id, principal.as_deref())?;
+                if only.is_some_and(|number| number != row.turn || row.status.is_ended()) {
+                    return Ok(Cancelled::Done);
+                }
                 life::cancel(tx, row, &by)
             })
             .await?;
@@ -362,7 +429,7 @@ impl Windlass {
         {
             control.ask(Asked::Cancel);
         }
-        self.task(caller, id).await
+        Ok(())
     }
 
     /// Puts a task aside, or takes it back.
@@ -516,7 +583,15 @@ impl Windlass {
             .store
             .read(move |rows| {
                 life::task(rows, id, principal.as_deref())?;
-                rows.artifact(id, &wanted)?.ok_or(Error::UnknownArtifact(wanted))
+                let found = rows.artifact(id, &wanted)?;
+                match found {
+                    Some(row) => Ok(row),
+                    None => {
+                        let all = rows.artifacts(id)?;
+                        let known = all.iter().take(20).map(|a| format!("{} {}", a.id, a.name)).collect();
+                        Err(Error::UnknownArtifact { id: wanted, known })
+                    }
+                }
             })
             .await?;
         let path = self.services.store.blobs().path(&row.sha256);
@@ -586,7 +661,10 @@ impl Windlass {
 
     /// How the host is.
     pub async fn health(&self) -> Health {
-        let store = self.services.store.read(|rows| rows.plugin("")).await;
+        // A write tells what a read can't: that tasks can be made.
+        let now = clock::now();
+        let probe = IdempotencyRow { task: TaskId::from_bytes([0; 16]), request: [0; 32], at: now };
+        let store = self.services.store.commit(Hard::Soon, move |tx| tx.put_idempotency("", "health", &probe)).await;
         Health {
             store: store.map(drop).map_err(|e: StoreError| e.to_string()),
             turns: self.services.running.lock().len(),
@@ -639,19 +717,58 @@ fn view(row: &TaskRow) -> TaskView {
 fn detailed(rows: &mut dyn Rows, id: TaskId, principal: Option<&str>) -> Result<TaskView, Error> {
     let row = life::task(rows, id, principal)?;
     let turn = rows.turn(id, row.turn)?.ok_or(StoreError::Missing("turn"))?;
-    let open = rows.questions(id)?.into_iter().filter(|q| q.turn == row.turn && q.answer.is_none());
-    let questions = open
-        .map(|q| QuestionView {
-            key: q.key,
-            message: q.message,
-            schema: serde_json::from_str(&q.schema).unwrap_or_default(),
-            people_only: q.people_only,
-            expires_at: q.expires,
-        })
-        .collect();
+    let questions = open_questions(rows, id, row.turn)?;
     let result: Option<Value> = turn.result.and_then(|text| serde_json::from_str(&text).ok());
     let (outcome, failure) = if row.status == Status::Completed { (result, None) } else { (None, result) };
     let artifacts = rows.artifacts(id)?.iter().map(|artifact| records::describe(id, artifact)).collect();
     let input = serde_json::from_str(&row.input).unwrap_or_default();
     Ok(TaskView { details: Some(TaskDetails { input, questions, outcome, failure, artifacts }), ..view(&row) })
+}
+
+fn open_questions(rows: &mut dyn Rows, id: TaskId, turn: u32) -> Result<Vec<QuestionView>, StoreError> {
+    let open = rows.questions(id)?.into_iter().filter(|q| q.turn == turn && q.answer.is_none());
+    let view = |q: windlass_store::QuestionRow| QuestionView {
+        key: q.key,
+        message: q.message,
+        schema: serde_json::from_str(&q.schema).unwrap_or_default(),
+        people_only: q.people_only,
+        expires_at: q.expires,
+    };
+    Ok(open.map(view).collect())
+}
+
+fn one_turn(rows: &mut dyn Rows, id: TaskId, number: u32, principal: Option<&str>) -> Result<TurnView, Error> {
+    let row = life::task(rows, id, principal)?;
+    let turn = rows.turn(id, number)?.ok_or_else(|| Error::UnknownTask(format!("{id}.{number}")))?;
+    let newest = number == row.turn;
+    let first_seq = if number == 1 { row.first_seq } else { begin_of(rows, &row, number)? };
+    let last_seq = if newest { row.last_seq } else { begin_of(rows, &row, number + 1)? - 1 };
+    Ok(TurnView {
+        task: view(&row),
+        number,
+        status: if newest { row.status } else { turn.status },
+        waiting_for: row.waiting_for.filter(|_| newest && !row.status.is_ended()),
+        cause: turn.cause,
+        cancelling: turn.cancel.is_some() && !turn.status.is_ended(),
+        opened_at: turn.opened,
+        updated_at: turn.ended.unwrap_or(row.updated),
+        ended_at: turn.ended,
+        questions: if newest { open_questions(rows, id, number)? } else { Vec::new() },
+        result: turn.result.and_then(|text| serde_json::from_str(&text).ok()),
+        first_seq,
+        last_seq,
+    })
+}
+
+/// The first record of a turn: the numbers of turns never fall in a log, so halving finds it.
+fn begin_of(rows: &mut dyn Rows, row: &TaskRow, turn: u32) -> Result<u64, StoreError> {
+    let (mut low, mut high) = (row.first_seq, row.last_seq + 1);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match rows.records(row.id, middle - 1, 1)?.first() {
+            Some(record) if record.turn < turn => low = middle + 1,
+            _ => high = middle,
+        }
+    }
+    Ok(low)
 }

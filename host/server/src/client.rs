@@ -1,4 +1,4 @@
-//! The command line's way to a host: found by `host.json`, or started.
+//! The command line's way to a host: found by `host.json`, or started for the commands that may.
 
 use crate::hostfile::HostFile;
 use crate::http::problem::exit_of;

@@ -217,6 +217,58 @@ fn absolute(path: Option<String>) -> Option<PathBuf> {
     path.map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
+/// Variables of the environment that begin with `WINDLASS_` and are no settings.
+const OTHER_VARIABLES: &[&str] = &["WINDLASS_CONFIG", "WINDLASS_BLESS", "WINDLASS_CHROMIUM", "WINDLASS_TOKEN"];
+/// Those of the project's own tests and tools begin with these.
+const OTHER_PREFIXES: &[&str] =
+    &["WINDLASS_TEST_", "WINDLASS_FAULT", "WINDLASS_BIN", "WINDLASS_STORE_TEST", "WINDLASS_DEMO", "WINDLASS_BENCH"];
+
+/// A variable that looks like a setting and is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unknown {
+    name: String,
+    nearest: String,
+}
+
+impl fmt::Display for Unknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of the environment is no setting and says nothing; the nearest is {}", self.name, self.nearest)
+    }
+}
+
+/// Which of these variables look like settings and are none.
+pub(crate) fn unknown_variables(names: impl Iterator<Item = std::ffi::OsString>) -> Vec<Unknown> {
+    let mut known: Vec<String> = SETTINGS.iter().map(Setting::variable).collect();
+    known.push("WINDLASS_CONFIG".into());
+    let mut unknown: Vec<_> = names
+        .filter_map(|name| name.into_string().ok())
+        .filter(|name| name.starts_with("WINDLASS_"))
+        .filter(|name| !known.contains(name) && !OTHER_VARIABLES.contains(&name.as_str()))
+        .filter(|name| !OTHER_PREFIXES.iter().any(|prefix| name.starts_with(prefix)))
+        .map(|name| {
+            let nearest = known.iter().min_by_key(|known| distance(known, &name)).cloned().unwrap_or_default();
+            Unknown { name, nearest }
+        })
+        .collect();
+    unknown.sort_by(|a, b| a.name.cmp(&b.name));
+    unknown
+}
+
+/// How many letters have to be put in, taken away or changed (Levenshtein).
+fn distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, to) in b.chars().enumerate() {
+            let changed = diagonal + usize::from(from != to);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
 fn read_file(path: &Path, text: &str) -> Result<BTreeMap<String, String>, SettingsError> {
     let at = path.display();
     let table: toml::Table = text.parse().map_err(|error| SettingsError(format!("{at} is not TOML: {error}")))?;
@@ -400,6 +452,14 @@ mod tests {
         for address in ["127.0.0.1:0", "127.9.9.9:1", "[::1]:0", "localhost:5"] {
             assert!(gather(&[("listen", address)], &[], None).is_ok(), "{address}");
         }
+    }
+
+    #[test]
+    fn a_variable_that_is_no_setting_is_named_with_the_nearest() {
+        let names =
+            ["WINDLASS_LISTN", "WINDLASS_DATA", "WINDLASS_CONFIG", "WINDLASS_BLESS", "WINDLASS_FAULT_X", "HOME"];
+        let unknown = unknown_variables(names.iter().map(std::ffi::OsString::from));
+        assert_eq!(unknown, [Unknown { name: "WINDLASS_LISTN".into(), nearest: "WINDLASS_LISTEN".into() }]);
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub use crate::bindings::windlass::plugin::browser::Navigation;
 use crate::{Artifact, Error, Result, bindings::windlass::plugin::browser, code, task::millis};
 
 /// How often [`with_page`] and [`with_page_repeatable`] run their closure at most.
-pub const ATTEMPTS: u32 = 3;
+pub const ATTEMPTS: u32 = 10;
 
 /// What a locator is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

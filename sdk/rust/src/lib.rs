@@ -137,6 +137,7 @@ pub use crate::{
 /// What nearly every plugin needs: `use windlass::prelude::*`.
 pub mod prelude {
     pub use serde::{Deserialize, Serialize};
+    pub use std::time::Duration;
 
     pub use crate::{
         Answer, Artifact, Content, Context, Error, Message, Outcome, Question, Result, Schema, artifacts, ask, ask_all,

@@ -13,7 +13,8 @@ use crate::piece::Piece;
 /// deny_unknown_fields)]` are respected; what would need more than that does not compile.
 ///
 /// `#[schema(…)]` on a field adds `title`, `minimum`, `maximum`, `pattern`, `format`, `min_length`, `max_length`,
-/// `min_items`, `max_items`, and `default`: a literal that is also filled in when the field is missing.
+/// `min_items`, `max_items`, and `default`: a literal that is also filled in when the field is missing. A schema is closed:
+/// a field that the struct does not have is refused.
 ///
 /// ```
 /// use windlass::prelude::*;
@@ -43,6 +44,7 @@ use crate::piece::Piece;
 ///             "speed": { "type": "string", "enum": ["normal", "next-day"] },
 ///         },
 ///         "required": ["name"],
+///         "additionalProperties": false,
 ///     })
 /// );
 /// ```

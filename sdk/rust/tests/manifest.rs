@@ -61,6 +61,7 @@ fn a_schema_has_what_types_doc_comments_and_attributes_say() {
         "type": "object",
         "properties": { "name": { "type": "string" }, "beam": { "type": "number", "default": 2.5 } },
         "required": ["name"],
+        "additionalProperties": false,
     });
     let described = |description: &str| {
         let mut boat = boat.clone();
@@ -87,7 +88,10 @@ fn a_schema_has_what_types_doc_comments_and_attributes_say() {
         "additionalProperties": false,
     });
     assert_eq!(schema::json::<Berth>(), expected);
-    assert_eq!(schema::json::<Nothing>(), json!({ "type": "object", "properties": {}, "required": [] }));
+    assert_eq!(
+        schema::json::<Nothing>(),
+        json!({ "type": "object", "properties": {}, "required": [], "additionalProperties": false })
+    );
 }
 
 /// Moors a boat.

@@ -6,6 +6,7 @@ use crate::halt::Halt;
 use crate::host::Host;
 use crate::turn::{Turn, Write};
 use serde_json::json;
+use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 use wasmtime::component::{HasData, Linker, Resource, ResourceTable};
@@ -55,11 +56,7 @@ impl Pollable for Timer {
         if self.turn.journal(|j| j.now()) >= self.at {
             return;
         }
-        // A wait has no error to tell of a cancel by: it ends early, and the next call tells.
-        tokio::select! {
-            () = self.turn.control.stop.cancelled() => {}
-            () = clock::until(self.at) => {}
-        }
+        clock::until(self.at).await;
     }
 }
 
@@ -121,6 +118,16 @@ impl View<'_> {
     }
 }
 
+/// A wait of WASI has no error to tell of a cancel by, and ended early it would be a lie that the guest acts on: so the
+/// turn ends here.
+async fn unless_stopped<T>(turn: &Turn, wait: impl Future<Output = T>) -> Result<T, Halt> {
+    tokio::select! {
+        biased;
+        () = turn.control.stop.cancelled() => Err(Halt::Stopped),
+        value = wait => Ok(value),
+    }
+}
+
 enum Wait {
     Answered(Vec<u8>),
     Live(u32, [u8; 16]),
@@ -163,7 +170,7 @@ impl poll::Host for View<'_> {
             }
             Wait::Live(pos, key) => {
                 let turn = self.turn.clone();
-                let ready = turn.wait(poll::Host::poll(self.table, pollables)).await?;
+                let ready = turn.wait(unless_stopped(&turn, poll::Host::poll(self.table, pollables))).await??;
                 self.finish(Call::Poll, pos, key, &ready)?;
                 Ok(ready)
             }
@@ -177,6 +184,8 @@ impl poll::HostPollable for View<'_> {
             return poll::HostPollable::ready(self.table, pollable).await;
         }
         let call = Call::PollReady;
+        self.turn.touch()?;
+        self.turn.pace().await?;
         let key = key(call, b"");
         let pos = match self.turn.journal(|j| j.begin(call, key)).map_err(Halt::from)? {
             Begin::Answered(bytes) => {
@@ -197,7 +206,7 @@ impl poll::HostPollable for View<'_> {
             Wait::Answered(_) => poll::HostPollable::block(self.table, pollable).await,
             Wait::Live(pos, key) => {
                 let turn = self.turn.clone();
-                turn.wait(poll::HostPollable::block(self.table, pollable)).await?;
+                turn.wait(unless_stopped(&turn, poll::HostPollable::block(self.table, pollable))).await??;
                 Ok(self.finish(Call::PollBlock, pos, key, &())?)
             }
         }

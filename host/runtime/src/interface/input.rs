@@ -15,6 +15,9 @@ use windlass_core::limits::{QUESTIONS, SCHEMA_BYTES};
 use windlass_core::{Call, Draft, Kind, Millis, TaskId, WaitingFor};
 use windlass_store::{AnswerRow, Hard, QuestionRow, StoreError};
 
+/// A hundred years, in ms: a question that waits longer waits for ever.
+const LONGEST: u64 = 100 * 366 * 24 * 60 * 60 * 1000;
+
 impl Input for Host {
     async fn ask(&mut self, questions: Vec<Question>) -> wasmtime::Result<Result<Vec<Answer>, Error>> {
         // Follows from the arguments and from what was asked before alone, so it needs no entry.
@@ -50,8 +53,7 @@ impl Host {
             if question.schema.len() > SCHEMA_BYTES {
                 return Err(format!("the form of `{key}` is larger than 64 KiB"));
             }
-            let form =
-                serde_json::from_str(&question.schema).map_err(|e| format!("the form of `{key}` is not JSON: {e}"))?;
+            let form = schema::parse(&question.schema).map_err(|why| format!("the form of `{key}`: {why}"))?;
             schema::check_form(&form).map_err(|why| format!("the form of `{key}`: {why}"))?;
             new.push(key.clone());
         }
@@ -80,12 +82,14 @@ async fn ask(turn: &Turn, questions: Vec<Question>) -> Result<Result<Vec<Answer>
     let mut write = Write { entries: vec![entry], ..Write::default() };
     if result.is_err() {
         // Nobody will read an answer any more: the questions go, and the turn goes on.
-        let (draft, working) = turn.waits_for(Some(WaitingFor::Input), None);
         let (task, number) = (turn.task, turn.number);
-        write.records.push(draft);
         write.also = Some(Box::new(move |tx| {
             withdraw(tx, task, number)?;
-            working(tx)
+            // The last answer may have come in between, and have said so already.
+            match tx.task(task, None)? {
+                Some(row) if row.waiting_for == Some(WaitingFor::Input) => resumed(tx, task, number, clock::now()),
+                _ => Ok(()),
+            }
         }));
     }
     turn.put(Hard::Soon, write)?;
@@ -111,7 +115,7 @@ async fn request(
             message: question.message,
             schema: question.schema,
             people_only: question.people_only,
-            expires: question.timeout.map(|millis| now.plus(millis)),
+            expires: question.timeout.map(|millis| now.plus(millis.min(LONGEST))),
             answer: None,
         };
         records.push(requested(now, &row));

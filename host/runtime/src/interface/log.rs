@@ -2,6 +2,7 @@
 
 use crate::bindings::windlass::plugin::log::{Host as Log, Level};
 use crate::bindings::windlass::plugin::types::{Body, Content};
+use crate::halt::Halt;
 use crate::host::Host;
 use crate::turn::{Turn, Write};
 use serde_json::{Map, Value, json};
@@ -10,6 +11,9 @@ use std::time::{Duration, Instant};
 use windlass_core::Kind;
 use windlass_core::limits::PROGRESS_PER_SECOND;
 use windlass_store::Hard;
+
+/// Parts of output that one turn may begin.
+const PARTS: usize = 10_000;
 
 impl Log for Host {
     async fn write(&mut self, level: Level, message: String, fields: Vec<(String, String)>) -> wasmtime::Result<()> {
@@ -30,8 +34,12 @@ impl Log for Host {
     }
 
     async fn emit(&mut self, part: String, piece: Content, last: bool) -> wasmtime::Result<()> {
+        let part = windlass_core::text::cut(&part, 128);
         let index = {
             let mut parts = self.turn.parts.lock();
+            if parts.len() >= PARTS && !parts.contains_key(&part) {
+                return Err(Halt::Limit(format!("the turn began {PARTS} parts of output, which is its limit")).into());
+            }
             let next = parts.entry(part.clone()).or_insert(0);
             *next += 1;
             *next - 1

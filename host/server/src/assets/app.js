@@ -78,8 +78,10 @@ async function list() {
   const waiting = el("div", { className: "card rows" });
   const others = el("div", { className: "card rows" });
   const waitingHead = el("h2", { textContent: "Waiting for you" });
-  const othersHead = el("h2", { textContent: "Tasks" });
-  const empty = el("p", { className: "empty" }, "No tasks yet. Start one in a terminal:", el("br"), el("code", { textContent: "windlass run capture url=https://example.com" }));
+  const othersHead = el("h2", { textContent: "All others" });
+  const empty = el("p", { className: "empty" }, "No tasks yet. Start one in a terminal:",
+    el("br"), el("code", { textContent: "windlass plugin grant capture \"browser https://example.com\"" }),
+    el("br"), el("code", { textContent: "windlass run capture url=https://example.com" }));
 
   function row(task) {
     const name = task.title ? `${task.tool}: ${task.title}` : task.tool;
@@ -104,7 +106,8 @@ async function list() {
       waiting.replaceChildren(...asks.map(row));
       others.replaceChildren(...rest.map(row));
       waiting.hidden = waitingHead.hidden = asks.length === 0;
-      others.hidden = othersHead.hidden = rest.length === 0;
+      others.hidden = rest.length === 0;
+      othersHead.hidden = rest.length === 0 || asks.length === 0;
       empty.hidden = all.length > 0;
     });
   }
@@ -149,12 +152,21 @@ function look(record) {
   return LOOKS[record.kind] ?? ["·", "quiet"];
 }
 
-function recordRow(record) {
+// A status that says again how the turn ended.
+function saysTheSame(ended, record) {
+  return record.kind === "status" && ended !== null && (ended === record.text || ended.startsWith(record.text + ":"));
+}
+
+function recordRow(record, task) {
   const [glyph, tone] = look(record);
   const text = el("div", { className: "text" });
   const took = record.data.durationMs !== undefined && /^(.*) (\([^()]*\))$/s.exec(record.text);
   if (took) text.append(took[1] + " ", el("span", { className: "took", textContent: took[2] }));
   else text.textContent = record.text;
+  // Where a permission is missing, the command that gives it. Another reason no grant cures.
+  if (record.kind === "blocked" && record.data.grant && String(record.data.reason).includes("not granted")) {
+    text.append(el("code", { className: "cure", textContent: `windlass plugin grant ${task.plugin} "${record.data.grant}"` }));
+  }
   // A line parts the turns from each other, and what came before a restart from what came after it.
   const turn = (record.kind === "turn.started" && record.turn > 1) || record.kind === "turn.resumed";
   const time = new Date(record.time);
@@ -177,18 +189,21 @@ async function one(id) {
   const outcome = el("div");
   const log = el("div", { className: "card log" });
   const side = el("div", { className: "side" });
-  const columns = el("div", { className: "columns alone" }, el("div", { className: "flow" }, questions, outcome, log, followUp(id)), side);
+  const talk = followUp(id);
+  const columns = el("div", { className: "columns alone" }, el("div", { className: "flow" }, questions, outcome, log, talk.node), side);
   main.replaceChildren(head, columns);
 
   // The newest records are enough to begin with; the rest is one click away.
   const all = new URLSearchParams(location.search).has("all");
   const after = all ? 0 : Math.max(task.firstSeq - 1, task.lastSeq - KEPT, 0);
-  if (after >= task.firstSeq) log.append(el("a", { className: "more", href: `/tasks/${id}?all`, textContent: `${after - task.firstSeq + 1} earlier records` }));
+  const earlier = after - task.firstSeq + 1;
+  if (earlier > 0) log.append(el("a", { className: "more", href: `/tasks/${id}?all`, textContent: earlier === 1 ? "1 earlier record" : `${earlier} earlier records` }));
 
   const steps = new Map();
   const forms = new Map();
   const files = new Map();
   let progress = null;
+  let ended = null;
   let rows = 0;
 
   function draw() {
@@ -207,6 +222,7 @@ async function one(id) {
       questions.append(card);
     }
     outcome.replaceChildren(...(task.open ? [] : ending(task)));
+    talk.draw(task);
     for (const artifact of task.artifacts ?? []) files.set(artifact.id, artifact);
     gallery();
   }
@@ -218,9 +234,10 @@ async function one(id) {
     if (picture) {
       cards.push(el("div", { className: "card" }, el("figure", {},
         el("a", { href: ours(picture.href), target: "_blank", rel: "noopener" }, el("img", { src: ours(picture.href), alt: picture.name })),
-        el("figcaption", { textContent: picture.name }))));
+        el("figcaption", { textContent: `${picture.name}, ${size(picture.size)}` }))));
     }
-    if (kept.length > 0) {
+    // One picture alone is named below itself.
+    if (kept.length > (picture ? 1 : 0)) {
       cards.push(el("div", { className: "card files" }, ...kept.map((file) =>
         el("a", { href: ours(file.href), target: "_blank", rel: "noopener" }, el("span", { textContent: file.name }), el("span", { textContent: size(file.size) })))));
     }
@@ -230,7 +247,9 @@ async function one(id) {
 
   function show(record) {
     const bottom = innerHeight + scrollY > document.documentElement.scrollHeight - 80;
-    const row = recordRow(record);
+    if (saysTheSame(ended, record)) return;
+    ended = record.kind === "turn.ended" ? record.text : null;
+    const row = recordRow(record, task);
     const step = record.data.step !== undefined ? `${record.turn}.${record.data.step}` : null;
     const href = record.kind === "artifact" && PICTURES.includes(record.data.artifact?.mimeType) && ours(record.data.artifact.href);
     if (href) row.querySelector(".text").append(el("a", { href, target: "_blank", rel: "noopener" }, el("img", { className: "thumb", src: href, alt: record.data.artifact.name, loading: "lazy" })));
@@ -287,7 +306,7 @@ async function one(id) {
 }
 
 function header(task) {
-  const sub = el("div", { className: "sub" }, badge(task), el("span", { textContent: `${task.tool}, turn ${task.turn}` }),
+  const sub = el("div", { className: "sub" }, badge(task), el("span", { textContent: task.title ? `${task.tool}, turn ${task.turn}` : `turn ${task.turn}` }),
     task.statusMessage ? el("span", { textContent: task.statusMessage }) : null,
     el("span", { textContent: "started " + ago(task.createdAt), title: task.createdAt }), el("code", { textContent: task.id }));
   const actions = el("div", { className: "actions" });
@@ -304,10 +323,38 @@ function header(task) {
   return el("div", { className: "head" }, el("div", {}, el("h1", { textContent: task.title ?? task.tool }), sub, input), actions);
 }
 
+// The same JSON has the same text, whatever the order of its names.
+function canonical(value) {
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
+  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  return `{${Object.keys(value).sort().map((name) => JSON.stringify(name) + ":" + canonical(value[name])).join()}}`;
+}
+
+// Without a text of its own, an outcome's text is its data.
+function isData(text, data) {
+  try {
+    return data !== null && data !== undefined && canonical(JSON.parse(text)) === canonical(data);
+  } catch {
+    return false;
+  }
+}
+
+function frames(failure) {
+  const all = Array.isArray(failure?.backtrace) ? failure.backtrace : [];
+  if (all.length === 0) return null;
+  const library = /^(std::|core::|alloc::|<alloc::|__rust|rust_begin_unwind|rust_panic|abort)|\/rustc\//;
+  const own = all.filter((frame) => !library.test(frame));
+  return el("details", { className: "frames" }, el("summary", { textContent: "Where in the plugin" }), el("pre", { className: "data", textContent: (own.length > 0 ? own : all).join("\n") }));
+}
+
 function ending(task) {
   const parts = [];
   if (task.failure?.message) parts.push(el("pre", { textContent: task.failure.message }));
-  for (const content of task.outcome?.content ?? []) if (typeof content.text === "string") parts.push(el("pre", { textContent: content.text }));
+  const trace = frames(task.failure);
+  if (trace) parts.push(trace);
+  for (const content of task.outcome?.content ?? []) {
+    if (typeof content.text === "string" && !isData(content.text, task.outcome.structured)) parts.push(el("pre", { textContent: content.text }));
+  }
   if (task.outcome?.structured !== undefined && task.outcome?.structured !== null) parts.push(el("pre", { className: "data", textContent: JSON.stringify(task.outcome.structured, null, 2) }));
   if (task.outcome?.question) parts.push(el("p", { className: "asks", textContent: task.outcome.question }));
   if (parts.length === 0) return [];
@@ -398,12 +445,17 @@ function form(id, question) {
   return node;
 }
 
+// While a turn is open, or where the task waits for a message, something can be said. Another task that ended runs its
+// tool once more, which is offered quietly and explained.
 function followUp(id) {
-  const text = el("textarea", { rows: 1, placeholder: "Say something to this task", "aria-label": "Follow-up", required: true });
-  const send = el("button", { textContent: "Send" });
+  const text = el("textarea", { rows: 1, "aria-label": "Message", required: true });
+  const send = el("button");
   const wrong = el("div", { className: "wrong", role: "alert" });
-  const node = el("form", { className: "followup" }, text, send);
-  node.addEventListener("submit", async (event) => {
+  const form = el("form", { className: "followup" }, text, send);
+  const about = el("p", { textContent: "The tool is called again from its start, with the same input and this message. What the earlier turn did, it may do again." });
+  const further = el("details", { className: "further" }, el("summary", { textContent: "Run a further turn…" }), about);
+  const node = el("div");
+  form.addEventListener("submit", async (event) => {
     event.preventDefault();
     send.disabled = true;
     wrong.textContent = "";
@@ -415,7 +467,18 @@ function followUp(id) {
     }
     send.disabled = false;
   });
-  return el("div", {}, node, wrong);
+  let shown = "";
+  function draw(task) {
+    const now = task.archived ? "nothing" : task.open || task.waitingFor === "message" ? "say" : "further";
+    if (now === shown) return;
+    shown = now;
+    text.placeholder = now === "say" ? "Say something to this task" : "Message for the further turn";
+    send.textContent = now === "say" ? "Send" : "Run";
+    further.open = false;
+    if (now === "further") further.append(form, wrong);
+    node.replaceChildren(...{ nothing: [], say: [form, wrong], further: [further] }[now]);
+  }
+  return { node, draw };
 }
 
 // ---- which page ----

@@ -49,14 +49,15 @@ impl Finding {
 
 pub(super) async fn run(context: &Context) -> u8 {
     let host = Client::find(&context.data).await;
-    let running = matches!(host, Ok(Some(_)));
     let mut findings = vec![folder(&context.data), space(&context.data)];
     match &host {
         Ok(Some(client)) => {
             findings.push(Finding::good("host", format!("runs at {}", client.url())));
             match client.get("/readyz").await {
-                Ok(ready) => findings
-                    .push(Finding::good("ready", format!("store {}, browser {}", ready["store"], ready["browser"]))),
+                Ok(ready) => {
+                    findings.push(Finding::good("ready", "it takes tasks"));
+                    findings.push(browser_of_host(&ready));
+                }
                 Err(fail) => findings.push(Finding::broken(
                     "ready",
                     fail.message,
@@ -65,16 +66,16 @@ pub(super) async fn run(context: &Context) -> u8 {
             }
         }
         Ok(None) => {
-            let note = "it is started when a command needs it; or run `windlass serve`";
+            let note = format!("`{}` starts one, `run` and `plugin add` too", context.hints.command("serve"));
             findings.push(Finding::note("host", "none runs on this data folder", note));
         }
         Err(fail) => findings.push(Finding::broken("host", fail.message.clone(), "remove host.json if no host runs")),
     }
-    if !running {
-        findings.push(port(context));
+    // What a running host was started with is its own; of one that is to come, this call's settings say it.
+    if !matches!(host, Ok(Some(_))) {
+        findings.extend([port(context), browser(context), sandbox(context)]);
     }
-    findings.push(browser(context));
-    findings.push(sandbox(context));
+    findings.extend(unknown_variables());
     findings.push(cache(&context.data));
     for finding in &findings {
         show(context, finding);
@@ -168,6 +169,28 @@ fn port(context: &Context) -> Finding {
     }
 }
 
+/// What the running host says of its own browser.
+fn browser_of_host(ready: &serde_json::Value) -> Finding {
+    match ready["browser"].as_str().unwrap_or("it does not say") {
+        "ok" => Finding::good("browser", "the host can open pages"),
+        "runs" => Finding::good("browser", "the host has pages open"),
+        trouble => Finding::broken(
+            "browser",
+            format!("the host can't open pages: {trouble}"),
+            "start the host again with what is missing; a host keeps the settings it was started with",
+        ),
+    }
+}
+
+/// Variables that look like settings and are none.
+fn unknown_variables() -> Vec<Finding> {
+    let unknown = crate::settings::unknown_variables(std::env::vars_os().map(|(name, _)| name));
+    let finding = |one: crate::settings::Unknown| {
+        Finding::note("environment", one.to_string(), "take it away, or give it the name you meant")
+    };
+    unknown.into_iter().map(finding).collect()
+}
+
 fn browser(context: &Context) -> Finding {
     let config = crate::host::browser_config(&context.settings, vec![]);
     match Browser::locate(&config) {
@@ -213,6 +236,7 @@ fn cache(data: &Path) -> Finding {
     }
     match files {
         0 => Finding::note("cache", "no compiled plugins yet", "each is compiled once, when a host first needs it"),
+        1 => Finding::good("cache", format!("1 compiled plugin, {}", size(bytes))),
         n => Finding::good("cache", format!("{n} compiled plugins, {}", size(bytes))),
     }
 }

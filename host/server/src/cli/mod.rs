@@ -1,10 +1,20 @@
-//! The command line. Everything but `serve`, `config` and `doctor` is a client of a host over HTTP.
+//! The command line. Everything but `serve`, `config` and `doctor` is a client of a host over HTTP; `run` and
+//! `plugin add` start one where none runs.
+
+/// Instead of the standard one, which panics where the reader went away (`windlass tasks list | head`).
+macro_rules! println {
+    ($($text:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stdout(), $($text)*);
+    }};
+}
 
 mod config;
 mod doctor;
 mod fields;
 mod flags;
 mod follow;
+mod hint;
 mod plugin;
 mod prompt;
 mod render;
@@ -18,6 +28,7 @@ use crate::client::{Client, Fail};
 use crate::settings::{Raw, Settings};
 use clap::{Parser, Subcommand};
 use flags::SettingFlags;
+use hint::Hints;
 use render::Look;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -79,6 +90,8 @@ struct Context {
     raw: Raw,
     settings: Settings,
     look: Look,
+    /// How a command to copy begins.
+    hints: Hints,
 }
 
 impl Context {
@@ -92,11 +105,26 @@ impl Context {
         let settings = Settings::read(&raw).map_err(|e| Fail::usage(e.to_string()))?;
         // A host that is started has another working folder.
         let config = cli.config.as_ref().and_then(|path| std::path::absolute(path).ok());
-        Ok(Self { data: settings.data.clone(), config, json: cli.json, raw, settings, look: Look::of_this_process() })
+        let hints = Hints::new(&settings.data, config.as_deref(), &environment);
+        let (data, look) = (settings.data.clone(), Look::of_this_process());
+        Ok(Self { data, config, json: cli.json, raw, settings, look, hints })
+    }
+
+    /// The host of the data folder. Looking and steering starts none: on a wrong folder, a new host would say that
+    /// nothing is there.
+    async fn client(&self) -> Result<Client, Fail> {
+        match Client::find(&self.data).await? {
+            Some(client) => Ok(client),
+            None => Err(Fail::host(format!(
+                "no host runs on {}: start it with `{}`",
+                self.data.display(),
+                self.hints.command("serve")
+            ))),
+        }
     }
 
     /// The host of the data folder; started, if none runs.
-    async fn client(&self) -> Result<Client, Fail> {
+    async fn client_or_start(&self) -> Result<Client, Fail> {
         Client::find_or_start(&self.data, self.config.as_deref()).await
     }
 }
@@ -144,7 +172,12 @@ async fn dispatch(cli: Cli) -> Result<u8, Fail> {
         _ => &none,
     };
     let context = Context::new(&cli, flags)?;
-    match cli.command {
+    if matches!(cli.command, Command::Serve(_) | Command::Config(_)) {
+        for unknown in crate::settings::unknown_variables(std::env::vars_os().map(|(name, _)| name)) {
+            eprintln!("windlass: {}", windlass_core::text::for_terminal(&unknown.to_string(), false));
+        }
+    }
+    let done = match cli.command {
         Command::Serve(args) => serve::run(&context, args.detached).await,
         Command::Run(args) => Box::pin(run::run(&context, args)).await,
         Command::Tasks(command) => Box::pin(tasks::run(&context, command)).await,
@@ -152,7 +185,13 @@ async fn dispatch(cli: Cli) -> Result<u8, Fail> {
         Command::Tools(args) => tools::run(&context, args).await,
         Command::Config(_) => Ok(config::run(&context)),
         Command::Doctor(_) => Ok(doctor::run(&context).await),
-    }
+    };
+    done.map_err(|mut fail| {
+        if fail.problem.is_some() {
+            fail.message = context.hints.complete(&fail.message);
+        }
+        fail
+    })
 }
 
 #[cfg(test)]

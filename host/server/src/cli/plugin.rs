@@ -104,6 +104,8 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<u8, Fail>
             json(client.as_operator(Method::DELETE, &path(&name)?)).await?;
             if context.json {
                 print_json(&json!({"name": name, "removed": true}));
+            } else {
+                println!("removed {name}; the logs and outcomes of its tasks stay");
             }
         }
     }
@@ -161,17 +163,18 @@ async fn add(context: &Context, file: PathBuf, grants: Vec<String>) -> Result<u8
             format!("?{}", url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish())
         }
     };
-    let client = context.client().await?;
+    let client = context.client_or_start().await?;
     let request = client.as_operator(Method::POST, &format!("/api/v1/plugins{query}"));
     let plugin = json(request.header("content-type", "application/wasm").body(bytes)).await?;
     print(context, &plugin);
     if plugin["enabled"] != true {
         let name = shown(&plugin["name"]);
-        let hint = match manifest.permissions.is_empty() {
-            true => format!("`windlass plugin enable {name}`"),
-            false => {
-                format!("`windlass plugin grant {name} LINE`, or `windlass plugin enable {name}` to grant nothing")
-            }
+        let enable = context.hints.command(&format!("plugin enable {name}"));
+        let hint = if manifest.permissions.is_empty() {
+            format!("`{enable}`")
+        } else {
+            let grant = context.hints.command(&format!("plugin grant {name} \"browser https://shop.example\""));
+            format!("`{grant}`, with the origin you mean, or `{enable}` to grant nothing")
         };
         eprintln!("windlass: it is installed, but disabled, since nobody decided on its permissions: {hint}");
     }
@@ -206,11 +209,9 @@ fn ask(paint: &Paint, manifest: &Manifest) -> Result<Vec<String>, Fail> {
                 eprintln!("Which origins may its pages load? {hint}");
                 loop {
                     let answer = read_line("> ")?;
-                    let parsed: Result<Vec<_>, _> =
-                        answer.split_whitespace().map(|origin| canonical(&format!("browser {origin}"))).collect();
-                    match parsed {
+                    match origins(&answer) {
                         Ok(origins) => break lines.extend(origins),
-                        Err(fail) => eprintln!("{}", for_terminal(&fail.message, false)),
+                        Err(why) => eprintln!("{}", for_terminal(&why, false)),
                     }
                 }
             }
@@ -223,6 +224,18 @@ fn ask(paint: &Paint, manifest: &Manifest) -> Result<Vec<String>, Fail> {
         }
     }
     Ok(lines)
+}
+
+/// The permissions a line names: origins, with or without the word that begins a permission.
+fn origins(line: &str) -> Result<Vec<String>, String> {
+    let words = line.split_whitespace().filter(|word| *word != "browser");
+    words
+        .map(|origin| {
+            canonical(&format!("browser {origin}")).map_err(|_| {
+                format!("`{origin}` is no origin: write https://shop.example, with a port if it is not the scheme's own, or *")
+            })
+        })
+        .collect()
 }
 
 fn read_line(prompt: &str) -> Result<String, Fail> {
@@ -271,4 +284,22 @@ fn print(context: &Context, plugin: &Value) {
             windlass_core::text::size(plugin["size"].as_u64().unwrap_or(0))
         ))
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_may_be_typed_with_or_without_its_permission() {
+        for line in ["https://shop.example\n", "browser https://shop.example", "  browser  https://SHOP.example "] {
+            assert_eq!(origins(line).unwrap(), ["browser https://shop.example"], "{line}");
+        }
+        let two = ["browser https://a.example", "browser http://b.example:8080"];
+        assert_eq!(origins("browser https://a.example browser http://b.example:8080").unwrap(), two);
+        assert_eq!(origins("*").unwrap(), ["browser *"]);
+        assert!(origins("\n").unwrap().is_empty());
+        let why = origins("browser shop.example").unwrap_err();
+        assert!(why.starts_with("`shop.example` is no origin"), "{why}");
+    }
 }

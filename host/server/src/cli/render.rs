@@ -105,11 +105,27 @@ pub(super) struct Line {
     pub(super) data: Value,
 }
 
+/// Where records are shown: what their hints need.
+pub(super) struct Place {
+    /// The host's address.
+    pub(super) url: String,
+    /// The command that grants something to the task's plugin, up to the permission.
+    grant: String,
+}
+
+impl Place {
+    /// For the records of this task.
+    pub(super) fn new(context: &super::Context, url: &str, task: &Value) -> Self {
+        let grant = context.hints.command(&format!("plugin grant {}", shown(&task["plugin"])));
+        Self { url: url.to_owned(), grant }
+    }
+}
+
 /// Columns before the text: time, seq and glyph with their spaces.
 const INDENT: usize = 12 + 1 + 5 + 1 + 1 + 1;
 
-/// A record as one or more lines, without the last line break. `url` is the host's.
-pub(super) fn record(paint: &Paint, url: &str, line: &Line) -> String {
+/// A record as one or more lines, without the last line break.
+pub(super) fn record(paint: &Paint, place: &Place, line: &Line) -> String {
     let clock = line.time.get(11..23).unwrap_or("");
     let (glyph, colour): (&str, fn(&Paint, &str) -> String) = glyph(line);
     let text = for_terminal(&line.text, false);
@@ -128,7 +144,15 @@ pub(super) fn record(paint: &Paint, url: &str, line: &Line) -> String {
         let _ = write!(shown, " {}", paint.dim(duration));
     }
     if let Some(href) = line.data["artifact"]["href"].as_str() {
-        let _ = write!(shown, "\n{:INDENT$}{}", "", paint.dim(&for_terminal(&format!("{url}{href}"), false)));
+        let _ = write!(shown, "\n{:INDENT$}{}", "", paint.dim(&for_terminal(&format!("{}{href}", place.url), false)));
+    }
+    // Where a permission is missing, the command that gives it. Another reason no grant cures.
+    if line.kind == "blocked"
+        && line.data["reason"].as_str().is_some_and(|reason| reason.contains("not granted"))
+        && let Some(grant) = line.data["grant"].as_str()
+    {
+        let command = for_terminal(&format!("{} \"{grant}\"", place.grant), false);
+        let _ = write!(shown, "\n{:INDENT$}{}", "", paint.dim(&command));
     }
     format!(
         "{} {} {} {shown}",
@@ -136,6 +160,24 @@ pub(super) fn record(paint: &Paint, url: &str, line: &Line) -> String {
         paint.dim(&format!("{:>5}", line.seq)),
         colour(paint, glyph)
     )
+}
+
+/// Whether a record says again what stands above it: the status after the end of a turn.
+#[derive(Default)]
+pub(super) struct Repetition {
+    ended: Option<String>,
+}
+
+impl Repetition {
+    /// Takes the records in their order.
+    pub(super) fn is_one(&mut self, line: &Line) -> bool {
+        let ended = self.ended.take();
+        if line.kind == "turn.ended" {
+            self.ended = Some(line.text.clone());
+        }
+        let rest = ended.as_deref().and_then(|ended| ended.strip_prefix(line.text.as_str()));
+        line.kind == "status" && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+    }
 }
 
 fn glyph(line: &Line) -> (&'static str, fn(&Paint, &str) -> String) {
@@ -260,10 +302,34 @@ pub(super) fn outcome(outcome: &Value) -> Vec<String> {
     lines
 }
 
+/// Where a plugin broke down: its own functions, innermost first, without those of the language's library.
+pub(super) fn frames(failure: &Value) -> Vec<String> {
+    const MOST: usize = 8;
+    let all: Vec<&str> = failure["backtrace"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let own = |frame: &&&str| {
+        let library = ["std::", "core::", "alloc::", "__rust", "rust_begin_unwind", "rust_panic", "abort", "<alloc::"];
+        !frame.contains("/rustc/") && !library.iter().any(|name| frame.starts_with(name))
+    };
+    let mut kept: Vec<&str> = all.iter().filter(own).copied().collect();
+    if kept.is_empty() {
+        kept = all;
+    }
+    let more = kept.len().saturating_sub(MOST);
+    let mut lines: Vec<_> = kept.iter().take(MOST).map(|frame| format!("at {}", for_terminal(frame, false))).collect();
+    if more > 0 {
+        lines.push(format!("and {more} more"));
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
+
+    fn place(url: &str) -> Place {
+        Place { url: url.into(), grant: "windlass plugin grant capture".into() }
+    }
 
     fn line(value: Value) -> Line {
         serde_json::from_value(value).unwrap()
@@ -275,16 +341,54 @@ mod tests {
         let step = line(
             json!({"seq": 13, "time": "2026-11-29T19:20:21.440Z", "turn": 1, "kind": "step.finished", "text": "Clicked button \"Pay now\" (312 ms)", "data": {"ok": true, "durationMs": 312}}),
         );
-        assert_eq!(record(&paint, "http://h", &step), "19:20:21.440    13 ● Clicked button \"Pay now\" (312 ms)");
+        assert_eq!(
+            record(&paint, &place("http://h"), &step),
+            "19:20:21.440    13 ● Clicked button \"Pay now\" (312 ms)"
+        );
         let artifact = line(
             json!({"seq": 14, "time": "2026-11-29T19:20:21.502Z", "kind": "artifact", "text": "Screenshot", "data": {"artifact": {"href": "/a3"}}}),
         );
         assert_eq!(
-            record(&paint, "http://h", &artifact),
+            record(&paint, &place("http://h"), &artifact),
             "19:20:21.502    14 ▣ Screenshot\n                     http://h/a3"
         );
         let unknown = line(json!({"seq": 1, "kind": "of.tomorrow", "text": "hello"}));
-        assert_eq!(record(&paint, "", &unknown), "                 1 · hello");
+        assert_eq!(record(&paint, &place(""), &unknown), "                 1 · hello");
+    }
+
+    #[test]
+    fn a_missing_permission_is_shown_as_the_command_that_gives_it() {
+        let blocked = |reason: &str| {
+            let data = json!({"reason": reason, "grant": "browser https://shop.example"});
+            let line = line(json!({"seq": 1, "kind": "blocked", "text": "Blocked https://shop.example", "data": data}));
+            record(&Paint::plain(), &place(""), &line)
+        };
+        let command = "windlass plugin grant capture \"browser https://shop.example\"";
+        assert!(blocked("not granted").ends_with(command));
+        assert!(!blocked("an address of the cloud's metadata").contains("plugin grant"));
+    }
+
+    #[test]
+    fn a_status_that_repeats_the_end_of_a_turn_is_left_out() {
+        let mut repetition = Repetition::default();
+        let mut is_one =
+            |kind: &str, text: &str| repetition.is_one(&line(json!({"seq": 1, "kind": kind, "text": text})));
+        assert!(!is_one("status", "Completed"));
+        assert!(!is_one("turn.ended", "Completed: 3 mugs"));
+        assert!(is_one("status", "Completed"));
+        assert!(!is_one("turn.ended", "Asks: which one?"));
+        assert!(!is_one("status", "Waiting for a message"));
+        assert!(!is_one("turn.ended", "Cancelled"));
+        assert!(is_one("status", "Cancelled"));
+    }
+
+    #[test]
+    fn frames_are_those_of_the_plugin() {
+        let trace = ["core::panicking::panic_fmt", "order::check at src/lib.rs:9", "std::sys::x at /rustc/1/std.rs:1"];
+        assert_eq!(frames(&json!({"backtrace": trace})), ["at order::check at src/lib.rs:9"]);
+        assert_eq!(frames(&json!({"backtrace": ["core::x"]})), ["at core::x"], "better than nothing");
+        assert_eq!(frames(&json!({})), [] as [String; 0]);
+        assert_eq!(frames(&json!({"backtrace": vec!["a"; 11]})).last().unwrap(), "and 3 more");
     }
 
     #[test]
@@ -293,7 +397,7 @@ mod tests {
         let evil = line(
             json!({"seq": 1, "time": "2026-11-29T19:20:21.440Z\u{1b}[2J", "kind": "log", "text": "a\u{1b}]8;;x\u{7}b\r\nc", "data": {"artifact": {"href": "/\u{1b}[31m"}}}),
         );
-        let shown = record(&paint, "http://h", &evil);
+        let shown = record(&paint, &place("http://h"), &evil);
         let own = ["\u{1b}[2m", "\u{1b}[34m", "\u{1b}[0m"].iter().fold(shown, |text, code| text.replace(code, ""));
         assert!(!own.contains(['\u{1b}', '\u{7}', '\r']), "{own:?}");
     }
@@ -304,7 +408,7 @@ mod tests {
         let step = line(
             json!({"seq": 1, "time": "2026-11-29T19:20:21.440Z", "kind": "step.finished", "text": "one two three four five six seven eight nine ten (1 ms)", "data": {"durationMs": 1}}),
         );
-        let shown = record(&paint, "", &step);
+        let shown = record(&paint, &place(""), &step);
         assert!(shown.ends_with(" \u{1b}[2m(1 ms)\u{1b}[0m"), "{shown:?}");
         assert_eq!(shown.lines().count(), 2);
         assert!(shown.lines().nth(1).unwrap().starts_with(&" ".repeat(INDENT)));

@@ -53,7 +53,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<u8, Fail> {
         Some(argument) => fields::object(argument)?,
         None => Map::new(),
     };
-    let client = context.client().await?;
+    let client = context.client_or_start().await?;
     if !args.fields.is_empty() {
         let tools = client.get("/api/v1/tools").await?;
         let tools = tools["tools"].as_array().cloned().unwrap_or_default();
@@ -73,7 +73,8 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<u8, Fail> {
             render::print_json(&task);
         } else {
             println!("{id}");
-            eprintln!("windlass: follow it with `windlass tasks logs -f {id}`, or at {}/tasks/{id}", client.url());
+            let follow = context.hints.command(&format!("tasks logs -f {id}"));
+            eprintln!("windlass: follow it with `{follow}`, or at {}/tasks/{id}", client.url());
         }
         return Ok(0);
     }
@@ -81,7 +82,7 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<u8, Fail> {
         let paint = &context.look.err;
         eprintln!("{}", paint.dim(&format!("task {id}, at {}/tasks/{id}", client.url())));
     }
-    Session::new(context, client, id, true).follow(0).await
+    Session::new(context, client, &task, true).follow(0).await
 }
 
 #[cfg(test)]

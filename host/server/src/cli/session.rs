@@ -3,20 +3,27 @@
 use super::Context;
 use super::follow::{Event, follow};
 use super::prompt::{Prompt, Step};
-use super::render::{self, Line, Paint};
+use super::render::{self, Line, Paint, Place};
 use crate::client::{Client, Fail};
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::io::{IsTerminal, Write};
+use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 use unicode_width::UnicodeWidthStr;
 use windlass_core::text::for_terminal;
+
+/// A question is asked when the record that the task waits has arrived, or after this time: what is shown between the
+/// question and its prompt would tear them apart.
+const SETTLE: Duration = Duration::from_millis(200);
 
 /// One task, watched at a terminal or for a script.
 pub(super) struct Session<'a> {
     context: &'a Context,
     client: Client,
     id: String,
+    place: Place,
     /// Records go to standard error, the outcome to standard output; else records go to standard output.
     outcome: bool,
     interactive: bool,
@@ -25,24 +32,32 @@ pub(super) struct Session<'a> {
     prompt: Option<Prompt>,
     lines: Option<mpsc::UnboundedReceiver<String>>,
     caught_up: bool,
+    /// When the open questions may be asked.
+    settled: Instant,
+    repetition: render::Repetition,
     /// A line that the next output replaces stands on the terminal.
     transient: bool,
 }
 
 impl<'a> Session<'a> {
-    /// For a task of this id.
-    pub(super) fn new(context: &'a Context, client: Client, id: String, outcome: bool) -> Self {
+    /// For this task.
+    pub(super) fn new(context: &'a Context, client: Client, task: &Value, outcome: bool) -> Self {
+        let id = task["id"].as_str().unwrap_or_default().to_owned();
+        let place = Place::new(context, client.url(), task);
         let interactive = !context.json && std::io::stdin().is_terminal() && context.look.err.is_terminal();
         Self {
             context,
             client,
             id,
+            place,
             outcome,
             interactive,
             questions: VecDeque::new(),
             prompt: None,
             lines: None,
             caught_up: false,
+            settled: Instant::now(),
+            repetition: render::Repetition::default(),
             transient: false,
         }
     }
@@ -62,6 +77,7 @@ impl<'a> Session<'a> {
                     None => return Err(Fail::host("the following broke off")),
                 },
                 line = next_line(&mut self.lines), if self.prompt.is_some() => self.line(line).await?,
+                () = tokio::time::sleep_until(self.settled), if self.is_settling() => {}
                 _ = tokio::signal::ctrl_c() => {
                     self.detach();
                     return Ok(130);
@@ -125,11 +141,11 @@ impl<'a> Session<'a> {
             if line.kind == "progress" && paint.is_terminal() {
                 self.clear();
                 if self.prompt.is_none() {
-                    self.write(&one_line(&paint, self.client.url(), &line));
+                    self.write(&one_line(&paint, &self.place, &line));
                     self.transient = true;
                 }
-            } else {
-                let shown = render::record(&paint, self.client.url(), &line);
+            } else if !self.repetition.is_one(&line) {
+                let shown = render::record(&paint, &self.place, &line);
                 self.say(&shown);
             }
         }
@@ -139,6 +155,7 @@ impl<'a> Session<'a> {
                 question["seq"] = line.seq.into();
                 self.requested(question);
             }
+            "status" if line.data["waitingFor"] == "input" => self.settled = Instant::now(),
             "input.answered" => self.answered(line.data["key"].as_str().unwrap_or_default()),
             "turn.ended" => {
                 self.questions.clear();
@@ -153,16 +170,22 @@ impl<'a> Session<'a> {
             self.how_to_answer(&question);
         }
         self.questions.push_back(question);
+        self.settled = Instant::now() + SETTLE;
+    }
+
+    /// Whether a question is there that may not be asked yet.
+    fn is_settling(&self) -> bool {
+        self.interactive && self.prompt.is_none() && !self.questions.is_empty() && Instant::now() < self.settled
     }
 
     fn how_to_answer(&self, question: &Value) {
         let key = for_terminal(question["key"].as_str().unwrap_or_default(), false);
         let fields: Vec<_> = question["schema"]["properties"].as_object().into_iter().flatten().collect();
         let fields: Vec<_> = fields.iter().map(|(name, _)| format!("{}=…", for_terminal(name, false))).collect();
+        let words = format!("tasks input {} --key {key} {}", self.id, fields.join(" "));
         eprintln!(
-            "windlass: it waits for an answer: `windlass tasks input {} --key {key} {}`, or at {}/tasks/{}",
-            self.id,
-            fields.join(" "),
+            "windlass: it waits for an answer: `{}`, or at {}/tasks/{}",
+            self.context.hints.command(words.trim_end()),
             self.client.url(),
             self.id
         );
@@ -177,7 +200,7 @@ impl<'a> Session<'a> {
 
     /// Asks the first open question, once everything before it was shown.
     fn ask(&mut self) {
-        if !self.caught_up || self.prompt.is_some() {
+        if !self.caught_up || self.prompt.is_some() || self.is_settling() {
             return;
         }
         let Some(question) = self.questions.front() else { return };
@@ -246,10 +269,9 @@ impl<'a> Session<'a> {
 
     fn detach(&mut self) {
         self.clear();
-        eprintln!(
-            "\nwindlass: left; the task goes on. Follow: `windlass tasks logs -f {id}`. Cancel: `windlass tasks cancel {id}`",
-            id = self.id
-        );
+        let hint = |words: &str| self.context.hints.command(&format!("tasks {words} {}", self.id));
+        let (follow, cancel) = (hint("logs -f"), hint("cancel"));
+        eprintln!("\nwindlass: left; the task goes on. Follow: `{follow}`. Cancel: `{cancel}`");
     }
 
     fn end(&mut self, task: &Value) -> u8 {
@@ -275,7 +297,8 @@ impl<'a> Session<'a> {
         }
         if let Some(question) = task["outcome"]["question"].as_str() {
             eprintln!("{}", for_terminal(question, true));
-            eprintln!("windlass: go on with `windlass tasks continue {} TEXT`", self.id);
+            let command = self.context.hints.command(&format!("tasks continue {} TEXT", self.id));
+            eprintln!("windlass: go on with `{command}`");
         }
     }
 }
@@ -289,8 +312,8 @@ pub(super) fn exit_of(task: &Value) -> u8 {
     }
 }
 
-fn one_line(paint: &Paint, url: &str, line: &Line) -> String {
-    let shown = render::record(&paint.unbound(), url, line);
+fn one_line(paint: &Paint, place: &Place, line: &Line) -> String {
+    let shown = render::record(&paint.unbound(), place, line);
     // A line that wraps could not be taken away again.
     match paint.width {
         Some(width) if shown.width() > width => windlass_core::text::cut(&shown, width.saturating_sub(1)),

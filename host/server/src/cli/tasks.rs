@@ -3,7 +3,7 @@
 use super::session::{Session, exit_of};
 use super::{Context, fields, render};
 use crate::client::{Client, Fail, json};
-use render::{Line, print_json, shown};
+use render::{Line, Place, print_json, shown};
 use reqwest::Method;
 use serde_json::{Map, Value, json};
 use windlass_core::text::for_terminal;
@@ -21,7 +21,7 @@ pub(super) enum Command {
     Logs(Logs),
     /// Answers an open question
     Input(Input),
-    /// Sends a follow-up
+    /// Sends a message: to the open turn, else as a further turn, which runs the tool again with the same input
     Continue {
         /// The task
         id: String,
@@ -134,7 +134,7 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<u8, Fail>
             }
             Ok(0)
         }
-        Command::Cancel { id } => brief(context, &json(client.request(Method::POST, &path(&id, "/cancel")?)).await?),
+        Command::Cancel { id } => cancel(context, &client, &id).await,
         Command::Archive { id } => {
             brief(context, &client.post(&path(&id, "/archive")?, &json!({"archived": true})).await?)
         }
@@ -145,6 +145,8 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<u8, Fail>
             json(client.request(Method::DELETE, &path(&id, "")?)).await?;
             if context.json {
                 print_json(&json!({"id": id, "deleted": true}));
+            } else {
+                println!("deleted {id} with its log and files");
             }
             Ok(0)
         }
@@ -154,6 +156,21 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<u8, Fail>
             brief(context, &json(request).await?)
         }
     }
+}
+
+async fn cancel(context: &Context, client: &Client, id: &str) -> Result<u8, Fail> {
+    let before = client.get(&path(id, "")?).await?;
+    let task = json(client.request(Method::POST, &path(id, "/cancel")?)).await?;
+    if context.json {
+        print_json(&task);
+    } else if task["open"] == true {
+        println!("cancel requested");
+    } else if task["status"] == "cancelled" && before["status"] != "cancelled" {
+        println!("cancelled");
+    } else {
+        println!("nothing to cancel: it ended ({})", shown(&task["status"]));
+    }
+    Ok(0)
 }
 
 /// The path of a task. What is no id never becomes part of another path.
@@ -208,7 +225,7 @@ async fn list(context: &Context, client: &Client, args: List) -> Result<u8, Fail
         }
     }
     if !any && !context.json {
-        println!("No tasks. `windlass tools` shows what can be called.");
+        println!("No tasks. `{}` shows what can be called.", context.hints.command("tools"));
     }
     Ok(0)
 }
@@ -246,6 +263,9 @@ fn show(context: &Context, task: &Value) -> Result<u8, Fail> {
     }
     if let Some(message) = task["failure"]["message"].as_str() {
         row("failure", out.red(&for_terminal(message, true)));
+        for frame in render::frames(&task["failure"]) {
+            row("", out.dim(&frame));
+        }
     }
     for line in render::outcome(&task["outcome"]) {
         row("outcome", line);
@@ -256,17 +276,22 @@ fn show(context: &Context, task: &Value) -> Result<u8, Fail> {
 
 async fn logs(context: &Context, client: Client, args: Logs) -> Result<u8, Fail> {
     let events = path(&args.id, "/events")?;
+    let task = client.get(&path(&args.id, "")?).await?;
     if args.follow {
-        return Session::new(context, client, args.id, false).follow(args.after.into()).await;
+        return Session::new(context, client, &task, false).follow(args.after.into()).await;
     }
+    let place = Place::new(context, client.url(), &task);
+    let mut repetition = render::Repetition::default();
     let mut after = u64::from(args.after);
     loop {
         let page = client.get(&format!("{events}?after={after}&limit=1000")).await?;
         for record in page["records"].as_array().into_iter().flatten() {
             if context.json {
                 print_json(record);
-            } else if let Ok(line) = serde_json::from_value::<Line>(record.clone()) {
-                println!("{}", render::record(&context.look.out, client.url(), &line));
+            } else if let Ok(line) = serde_json::from_value::<Line>(record.clone())
+                && !repetition.is_one(&line)
+            {
+                println!("{}", render::record(&context.look.out, &place, &line));
             }
         }
         after = page["nextAfter"].as_u64().unwrap_or(after);

@@ -43,7 +43,7 @@ fn list(context: &Context, tools: &[Value]) {
         println!("{}  {}", context.look.out.bold(&name), for_terminal(first, false));
     }
     if tools.is_empty() && !context.json {
-        println!("No tool can be called: add a plugin with `windlass plugin add FILE`.");
+        println!("No tool can be called: add a plugin with `{}`.", context.hints.command("plugin add FILE"));
     }
 }
 

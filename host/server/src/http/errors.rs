@@ -36,7 +36,7 @@ pub(crate) fn runtime_errors() -> Vec<windlass_runtime::Error> {
     use windlass_runtime::{Error, Refusal};
     let text = String::new;
     vec![
-        Error::UnknownTool { name: text(), known: vec![] },
+        Error::UnknownTool { name: text(), known: vec![], disabled: None },
         Error::InvalidInput { tool: text(), violations: vec![] },
         Error::UnknownTask(text()),
         Error::IllegalMove { why: text(), status: "" },
@@ -47,7 +47,7 @@ pub(crate) fn runtime_errors() -> Vec<windlass_runtime::Error> {
         Error::UnknownQuestion { key: text(), open: vec![] },
         Error::InvalidAnswer { key: text(), violations: vec![] },
         Error::Invalid(text()),
-        Error::UnknownArtifact(text()),
+        Error::UnknownArtifact { id: text(), known: vec![] },
         Error::UnknownPlugin(text()),
         Error::Refused(Refusal::NotWasm),
         Error::PluginHeld { name: text(), turns: 0 },

@@ -198,8 +198,21 @@ fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     if bytes.trim_ascii_start().first() != Some(&b'{') {
         return Err(EdgeError::Body("it must be an object".into()).into());
     }
-    serde_json::from_slice(bytes)
-        .map_err(|error| if error.is_data() { EdgeError::Body(error.to_string()).into() } else { not_json(&error) })
+    serde_json::from_slice(bytes).map_err(|error| {
+        if error.is_data() { EdgeError::Body(plain(&error.to_string())).into() } else { not_json(&error) }
+    })
+}
+
+/// The parser's words for what it met and wanted, in those of JSON.
+fn plain(text: &str) -> String {
+    let words = [
+        ("invalid type: map,", "invalid type: an object,"),
+        ("invalid type: sequence,", "invalid type: an array,"),
+        ("expected a map", "expected an object"),
+        ("expected a sequence", "expected an array"),
+        ("expected u64", "expected a whole number from 0"),
+    ];
+    words.iter().fold(text.to_owned(), |text, (from, to)| text.replacen(from, to, 1))
 }
 
 fn not_json(error: &serde_json::Error) -> Problem {

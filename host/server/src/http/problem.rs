@@ -15,7 +15,7 @@ use windlass_runtime::{Error, Spec};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EdgeError {
     /// No route.
-    #[error("nothing is at {0}")]
+    #[error("nothing is at {0}: /api/v1/openapi.json has every path")]
     NoRoute(String),
     /// The route has other methods.
     #[error("{method} is not offered at {path}")]
@@ -211,6 +211,9 @@ impl From<Error> for Problem {
             Error::Store(_) | Error::Io(_) => {
                 tracing::error!(%error, "a request failed");
                 "the host could not read or write its data; its log says why".to_owned()
+            }
+            Error::NotOperator => {
+                format!("{error}: send the token of host.json as `Authorization: Bearer …`")
             }
             _ => error.to_string(),
         };

@@ -333,3 +333,17 @@ pub(crate) static ROUTES: &[Route] = &[
         ..route("GET", "/readyz", "isReady", "Whether it can work, and what is missing.", || get(health::ready))
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_guide_names_every_route() {
+        let guide = include_str!("../../../../docs/http.md");
+        for route in ROUTES {
+            let row = format!("| `{} {}` |", route.method, route.path);
+            assert!(guide.contains(&row), "{row}");
+        }
+    }
+}

@@ -138,19 +138,36 @@ pub(super) struct AnswerBody {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object with `action` (accept, decline, cancel) and `content`")]
 struct AnswerOne {
     action: ActionWord,
     #[serde(default)]
     content: Option<Map<String, Value>>,
 }
 
+/// Read as a string first: the parser would call a number in place of a word broken JSON.
 #[derive(Deserialize, Clone, Copy)]
-#[serde(rename_all = "lowercase")]
+#[serde(try_from = "String")]
 enum ActionWord {
     Accept,
     Decline,
     Cancel,
+}
+
+impl TryFrom<String> for ActionWord {
+    type Error = String;
+
+    fn try_from(word: String) -> Result<Self, String> {
+        match word.as_str() {
+            "accept" => Ok(Self::Accept),
+            "decline" => Ok(Self::Decline),
+            "cancel" => Ok(Self::Cancel),
+            _ => {
+                let word = windlass_core::text::cut(&word, 64);
+                Err(format!("the action `{word}` is none of `accept`, `decline`, `cancel`"))
+            }
+        }
+    }
 }
 
 pub(super) async fn answer(

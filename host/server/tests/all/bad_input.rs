@@ -108,14 +108,34 @@ fn cases() -> Vec<Case> {
             .body(json!({"text": "hi"})),
         case("a follow-up without text", Method::POST, &task("/continue"), 422, "WL0109", "`text`").body("{}"),
         case("no answer", Method::POST, &task("/input"), 422, "WL0109", "name the key").body(json!({"answers": {}})),
+        case(
+            "an answer that is no object",
+            Method::POST,
+            &task("/input"),
+            422,
+            "WL0109",
+            "expected an object with `action` (accept, decline, cancel) and `content`",
+        )
+        .body(json!({"answers": {"t1.approve": true}})),
+        case("an action of another type", Method::POST, &task("/input"), 422, "WL0109", "expected a string")
+            .body(json!({"answers": {"k": {"action": 1}}})),
+        case(
+            "answers that are a list",
+            Method::POST,
+            &task("/input"),
+            422,
+            "WL0109",
+            "invalid type: an array, expected an object",
+        )
+        .body(json!({"answers": []})),
         case("an action that is none", Method::POST, &task("/input"), 422, "WL0109", "`accept`")
             .body(json!({"answers": {"k": {"action": "maybe"}}})),
         case("a refusal with content", Method::POST, &task("/input"), 422, "WL0109", "`accept` only")
             .body(json!({"answers": {"k": {"action": "decline", "content": {}}}})),
-        case("retry by a user", Method::POST, &task("/retry"), 403, "WL0017", "operator"),
+        case("retry by a user", Method::POST, &task("/retry"), 403, "WL0017", "as `Authorization: Bearer …`"),
         get("plugins for a user", "/api/v1/plugins", 403, "WL0017", "operator"),
         case("another method", Method::PUT, "/api/v1/tasks", 405, "WL0102", "PUT"),
-        get("nothing", "/api/v1/nothing", 404, "WL0101", "/api/v1/nothing"),
+        get("nothing", "/api/v1/nothing", 404, "WL0101", "/api/v1/openapi.json has every path"),
         get("what does not exist yet: files", &task("/files"), 404, "WL0101", ""),
         get("what does not exist yet: browser", &task("/browser"), 404, "WL0101", ""),
         get("what does not exist yet: metrics", "/metrics", 404, "WL0101", ""),
@@ -145,7 +165,11 @@ async fn each_gets_its_own_problem_and_nothing_is_created() {
             case.name
         );
         assert_eq!(problem["type"], format!("/errors/{}", case.code), "{}", case.name);
-        assert!(problem["detail"].as_str().unwrap().contains(case.says), "{}: {problem}", case.name);
+        let detail = problem["detail"].as_str().unwrap();
+        assert!(detail.contains(case.says), "{}: {problem}", case.name);
+        for word in ["struct", "enum", "Body", "variant identifier"] {
+            assert!(!detail.contains(word), "{}: `{word}` is the program's own: {problem}", case.name);
+        }
     }
     assert_eq!(host.get("/api/v1/tasks?archived=all").await["tasks"], json!([]));
 }

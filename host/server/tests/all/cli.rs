@@ -64,7 +64,9 @@ impl Program {
         let file = guest(name);
         let (exit, _, err) = self.run(&["plugin", "add", file.to_str().unwrap()]);
         assert_eq!(exit, 0, "{err}");
-        assert!(err.contains("disabled") && err.contains(&format!("windlass plugin enable {name}")), "{err}");
+        let data = self.data().join("data");
+        let enable = format!("`windlass --data {} plugin enable {name}`", data.display());
+        assert!(err.contains("disabled") && err.contains(&enable), "{err}");
         assert_eq!(self.run(&["plugin", "enable", name]).0, 0);
     }
 
@@ -113,7 +115,8 @@ fn a_tool_is_run_and_its_outcome_goes_to_standard_output() {
     assert_eq!(program.json(&["tasks", "archive", id])[0]["archived"], true);
     assert_eq!(program.json(&["tasks", "list"]), [] as [Value; 0]);
     assert_eq!(program.json(&["tasks", "unarchive", id])[0]["archived"], false);
-    assert_eq!(program.run(&["tasks", "delete", id]).0, 0);
+    assert_eq!(program.run(&["tasks", "cancel", id]).1, "nothing to cancel: it ended (completed)\n");
+    assert_eq!(program.run(&["tasks", "delete", id]).1, format!("deleted {id} with its log and files\n"));
     assert_eq!(program.run(&["tasks", "show", id]).0, 3);
 }
 
@@ -158,14 +161,23 @@ fn a_second_host_on_one_folder_names_the_first() {
 }
 
 #[test]
-fn a_command_starts_a_host_where_none_runs_and_leaves_it_running() {
+fn only_a_run_and_an_installation_start_a_host_and_leave_it_running() {
     let program = Program::new();
-    let (exit, out, err) = program.run(&["tools"]);
-    assert_eq!(exit, 0, "{err}");
-    assert!(out.contains("capture") && err.contains("one was started"), "{out}{err}");
+    let id = "01890000-0000-7000-8000-000000000000";
+    for arguments in [&["tools"][..], &["tasks", "list"], &["tasks", "cancel", id], &["plugin", "list"]] {
+        let (exit, out, err) = program.run(arguments);
+        let data = program.data().join("data");
+        let said = format!("no host runs on {0}: start it with `windlass --data {0} serve`", data.display());
+        assert!(exit == 6 && out.is_empty() && err.contains(&said), "{arguments:?}: {err}");
+        assert!(program.host().is_none(), "{arguments:?}");
+    }
+    let file = guest("basic_hello");
+    let (exit, _, err) = program.run(&["plugin", "add", file.to_str().unwrap(), "--grant", "browser *"]);
+    assert!(exit == 2 && err.contains("one was started"), "{err}");
     let host = program.host().unwrap();
-    let (_, _, err) = program.run(&["tools"]);
-    assert!(!err.contains("started"), "{err}");
+    assert_eq!(program.run(&["plugin", "add", file.to_str().unwrap()]).0, 0);
+    let (exit, _, err) = program.run(&["run", "nope"]);
+    assert!(exit == 3 && !err.contains("one was started"), "{err}");
     assert_eq!(program.host().unwrap()["pid"], host["pid"]);
 }
 
@@ -221,6 +233,8 @@ fn settings_show_where_they_come_from() {
     let program = Program::new();
     std::fs::create_dir(program.data().join("windlass")).unwrap();
     std::fs::write(program.data().join("windlass/windlass.toml"), "slots = 3\n").unwrap();
+    let config = program.command(&["config"]).env("WINDLASS_BROWSR", "x").output().unwrap();
+    assert!(String::from_utf8(config.stderr).unwrap().contains("the nearest is WINDLASS_BROWSER"));
     let settings = program.json(&["config", "--cpu-ms", "5"]);
     let source =
         |name: &str| settings.iter().find(|setting| setting["name"] == name).unwrap()["source"]["from"].clone();
@@ -238,6 +252,9 @@ fn the_doctor_names_a_cure_for_each_finding() {
     let program = Program::new();
     let findings = program.json(&["doctor"]);
     assert!(findings.len() >= 6);
+    let mut doctor = program.command(&["doctor", "--json"]);
+    let out = String::from_utf8(doctor.env("WINDLASS_SLOT", "3").output().unwrap().stdout).unwrap();
+    assert!(out.contains("WINDLASS_SLOT of the environment is no setting") && out.contains("WINDLASS_SLOTS"), "{out}");
     for finding in findings {
         assert!(finding["verdict"] == "good" || finding["cure"] != "", "{finding}");
     }

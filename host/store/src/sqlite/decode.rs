@@ -110,7 +110,8 @@ pub(super) fn record(task: TaskId, row: &Row<'_>) -> Result<Record> {
         },
         pos: c.get()?,
         text: c.get()?,
-        data: c.get::<Option<String>>()?.map(|text| from_json(&text)).transpose()?.unwrap_or_default(),
+        // One record that does not read must not hide the rest of a log.
+        data: c.get::<Option<String>>()?.map(|text| from_json(&text).unwrap_or_else(unreadable)).unwrap_or_default(),
     })
 }
 
@@ -218,4 +219,9 @@ pub(super) fn entry(turn: u32, row: &Row<'_>) -> Result<EntryRow> {
         nth: c.uint()?,
         answer: c.get()?,
     })
+}
+
+/// What stands for data that does not read.
+fn unreadable(error: StoreError) -> serde_json::Map<String, serde_json::Value> {
+    serde_json::Map::from_iter([("unreadable".to_owned(), error.to_string().into())])
 }

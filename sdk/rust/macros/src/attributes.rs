@@ -40,7 +40,6 @@ pub(crate) struct Serde {
     pub(crate) rename_all: Option<Case>,
     pub(crate) default: bool,
     pub(crate) skip: bool,
-    pub(crate) deny_unknown_fields: bool,
 }
 
 impl Serde {
@@ -66,7 +65,8 @@ impl Serde {
                 skip_value(meta)?;
             }
             "skip" => self.skip = true,
-            "deny_unknown_fields" => self.deny_unknown_fields = true,
+            // The schema is closed without it.
+            "deny_unknown_fields" => {}
             "skip_serializing_if" | "alias" | "crate" | "bound" | "expecting" => skip_value(meta)?,
             _ => return Err(meta.error("a derived schema can't follow this serde attribute")),
         }

@@ -32,9 +32,8 @@ fn object(input: &DeriveInput, serde: &Serde, fields: &FieldsNamed) -> Result<To
     let required = fields.iter().map(Property::required_item);
     let fill = fields.iter().map(Property::fill);
     let types = fields.iter().map(|field| &field.field.ty);
-    let closed = serde
-        .deny_unknown_fields
-        .then(|| quote!(, windlass::__private::Piece::Member("additionalProperties", "false")));
+    // Closed, whatever serde does with a field that it does not know: a misspelt one is the caller's to hear of.
+    let closed = quote!(, windlass::__private::Piece::Member("additionalProperties", "false"));
     Ok(quote! {
         #[automatically_derived]
         impl windlass::schema::Schema for #name {

@@ -1,6 +1,6 @@
 //! A stream that is cut at random bytes and resumed by `Last-Event-ID` holds exactly the log.
 
-use super::{Random, log};
+use super::{Random, log, until};
 use crate::Places;
 use crate::host::Host;
 use crate::sse::Parser;
@@ -9,15 +9,25 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Instant;
 
+/// Of each stream.
 const CUTS: usize = 100;
-/// A record a millisecond, about.
-const LINES: u64 = 12_000;
+/// Lines, and the pause after each in ms: as they come, and far more than a thousand a second.
+const STREAMS: [(u64, u64); 2] = [(5000, 1), (60_000, 0)];
 
 pub(super) async fn run(places: &Places, data: &Path, random: &mut Random) -> Result<()> {
     let host = Host::start(places, data, &[]).await?;
     host.install(&places.guests.join("basic_flood.wasm"), &[]).await?;
+    for (lines, interval) in STREAMS {
+        cut(&host, lines, interval, random).await?;
+    }
+    host.stop().await.context("after the cuts")
+}
+
+async fn cut(host: &Host, lines: u64, interval: u64, random: &mut Random) -> Result<()> {
+    // Half of it on average: the log must be long enough for all cuts.
+    let most = (lines * 3).min(40_000);
     let begin = Instant::now();
-    let id = host.client().await?.create("basic_flood", &json!({"lines": LINES, "interval_ms": 1})).await?;
+    let id = host.client().await?.create("basic_flood", &json!({"lines": lines, "interval_ms": interval})).await?;
     let mut held: Vec<Value> = Vec::new();
     let (mut cuts, mut ended) = (0, false);
     while !ended {
@@ -27,7 +37,7 @@ pub(super) async fn run(places: &Places, data: &Path, random: &mut Random) -> Re
             break;
         }
         // Of a stream that is not cut all is read.
-        let mut left = if cuts < CUTS { usize::try_from(random.within(1, 40_000))? } else { usize::MAX };
+        let mut left = if cuts < CUTS { usize::try_from(random.within(1, most))? } else { usize::MAX };
         let mut parser = Parser::default();
         while left > 0 {
             let Some(bytes) = client.body(left).await? else { break };
@@ -48,12 +58,13 @@ pub(super) async fn run(places: &Places, data: &Path, random: &mut Random) -> Re
         cuts += usize::from(left == 0);
     }
     let seconds = begin.elapsed().as_secs_f64();
-    let log = log(&host, &id).await?;
+    let task = until(host, &id, |task| task["open"] == false).await?;
+    ensure!(task["status"] == "completed", "the task is {task}");
+    let log = log(host, &id).await?;
     ensure!(held.len() == log.len(), "the client holds {} records, the log {}", held.len(), log.len());
     let differs = held.iter().zip(&log).find(|(held, kept)| held != kept);
     ensure!(differs.is_none(), "a record differs: {differs:?}");
     ensure!(cuts == CUTS, "the task ended after {cuts} cuts");
-    host.stop().await.context("after the cuts")?;
     #[expect(clippy::cast_precision_loss, reason = "a rate")]
     let rate = log.len() as f64 / seconds;
     eprintln!("  cut {cuts} times at {rate:.0} records/s: {} records, the same as the log", log.len());

@@ -1,0 +1,192 @@
+//! The HTTP endpoint: what a request must be before the SDK sees it, and whose session it names.
+
+use crate::handler::Handler;
+use crate::legacy::Sessions;
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::any;
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::Value;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+use windlass_runtime::{Caller, Windlass};
+
+/// A request body, in bytes: an input of 1 MiB with its envelope fits.
+const BODY: usize = 4 << 20;
+/// A silent stream says that it is alive this often.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// A session of an older era that neither side used for this long ends. An open GET stream does not count as use.
+const SESSION: Duration = Duration::from_secs(60 * 60);
+/// Time that streams get to say their last word once the host closes.
+const FAREWELL: Duration = Duration::from_millis(500);
+
+const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+const NAME: HeaderName = HeaderName::from_static("mcp-name");
+const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
+
+/// What the SDK is told instead of `subscriptions/listen`: its own implementation knows no `taskIds` and can't ask who
+/// listens. Only the endpoint may use the name; `Rewritten` proves that it did.
+pub(crate) const LISTEN: &str = "windlass/listen";
+
+/// The endpoint wrote the method of this request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rewritten;
+
+/// How MCP is served.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Streams end with a result when it is cancelled.
+    pub closing: CancellationToken,
+    /// Names a `Host` header may have, with or without a port; empty where the mounting server judges it. `Origin` then
+    /// is its to judge, too.
+    pub hosts: Vec<String>,
+    /// How long a call waits for its result where the client takes no tasks.
+    pub patience: Duration,
+    /// A listener that takes nothing for this long is closed.
+    pub stalled: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            closing: CancellationToken::new(),
+            hosts: ["localhost", "127.0.0.1", "::1"].map(str::to_owned).into(),
+            patience: Duration::from_secs(50),
+            stalled: Duration::from_secs(30),
+        }
+    }
+}
+
+/// MCP on a host. Clones are handles to the same one.
+#[derive(Clone)]
+pub struct Mcp {
+    service: StreamableHttpService<Handler, LocalSessionManager>,
+    manager: Arc<LocalSessionManager>,
+    sessions: Arc<Sessions>,
+    listeners: Arc<AtomicUsize>,
+}
+
+impl Mcp {
+    /// For this host. Needs a tokio runtime.
+    #[must_use]
+    pub fn new(windlass: Windlass, options: Options) -> Self {
+        let ended = CancellationToken::new();
+        let mut config = StreamableHttpServerConfig::default()
+            .with_json_response(true)
+            .with_sse_keep_alive(Some(KEEP_ALIVE))
+            .with_max_request_body_bytes(BODY)
+            .with_allowed_hosts(options.hosts.clone())
+            .with_cancellation_token(ended.clone());
+        if options.hosts.is_empty() {
+            config = config.disable_allowed_hosts().disable_allowed_origins();
+        } else {
+            let origin = |host: &String| {
+                let host =
+                    if host.contains(':') && !host.starts_with('[') { format!("[{host}]") } else { host.clone() };
+                format!("http://{host}:*")
+            };
+            config = config.with_allowed_origins(options.hosts.iter().map(origin)).enforce_origin_validation();
+        }
+        let mut manager = LocalSessionManager::default();
+        manager.session_config.keep_alive = Some(SESSION);
+        let manager = Arc::new(manager);
+        let closing = options.closing.clone();
+        tokio::spawn(async move {
+            // The SDK cuts streams off without a result: first they end by themselves.
+            closing.cancelled().await;
+            tokio::time::sleep(FAREWELL).await;
+            ended.cancel();
+        });
+        let listeners = Arc::new(AtomicUsize::new(0));
+        let handler = Handler::new(windlass, options, listeners.clone());
+        let service = StreamableHttpService::new(move || Ok(handler.clone()), manager.clone(), config);
+        Self { service, manager, sessions: Arc::default(), listeners }
+    }
+
+    /// The router, to be nested at `/mcp`. A layer around it puts a `Caller` into each request's extensions.
+    pub fn router(&self) -> Router {
+        Router::new().route("/", any(serve)).with_state(self.clone())
+    }
+
+    /// Open `subscriptions/listen` streams.
+    #[must_use]
+    pub fn listeners(&self) -> usize {
+        self.listeners.load(Ordering::Relaxed)
+    }
+}
+
+async fn serve(State(mcp): State<Mcp>, request: Request) -> Response {
+    let caller = request.extensions().get::<Caller>().map_or_else(|| "local".to_owned(), |c| c.principal.clone());
+    let named = session(request.headers());
+    if let Some(session) = &named
+        && !mcp.sessions.is_of(session, &caller)
+    {
+        // As for a session that is not there.
+        return (StatusCode::NOT_FOUND, "Not Found: Session not found").into_response();
+    }
+    let closes = request.method() == Method::DELETE;
+    let (mut parts, body) = request.into_parts();
+    let Ok(bytes) = axum::body::to_bytes(body, BODY).await else {
+        return (StatusCode::PAYLOAD_TOO_LARGE, format!("a body has at most {BODY} bytes")).into_response();
+    };
+    let bytes = match rewrite(&mut parts.headers, &bytes) {
+        Some(Rewrite::Listen(rewritten)) => {
+            parts.extensions.insert(Rewritten);
+            rewritten
+        }
+        Some(Rewrite::Named) | None => bytes,
+    };
+    let mut response = mcp.service.handle(Request::from_parts(parts, Body::from(bytes))).await;
+    if closes && response.status() == StatusCode::ACCEPTED {
+        // It is done, and clients warn of a 202.
+        *response.status_mut() = StatusCode::NO_CONTENT;
+    }
+    if let Some(opened) = session(response.headers()).filter(|_| named.is_none()) {
+        mcp.sessions.opened(opened, caller, &mcp.manager).await;
+    } else if let Some(session) = named.filter(|_| closes) {
+        mcp.sessions.closed(&session);
+    }
+    response.map(Body::new).into_response()
+}
+
+fn session(headers: &HeaderMap) -> Option<String> {
+    headers.get(SESSION_ID)?.to_str().ok().map(str::to_owned)
+}
+
+enum Rewrite {
+    /// The method is now ours.
+    Listen(Bytes),
+    /// A header that was missing was added.
+    Named,
+}
+
+/// Turns a listen into our own method, and adds the `Mcp-Name` that some clients leave out for `tasks/*`. A header that
+/// is there is never touched: where it contradicts the body, the SDK refuses.
+fn rewrite(headers: &mut HeaderMap, body: &[u8]) -> Option<Rewrite> {
+    let method = headers.get(METHOD)?.to_str().ok()?;
+    if method == "subscriptions/listen" {
+        let mut message: Value = serde_json::from_slice(body).ok()?;
+        if message.get("method")? != "subscriptions/listen" {
+            return None;
+        }
+        message["method"] = LISTEN.into();
+        let bytes = serde_json::to_vec(&message).ok()?;
+        headers.insert(METHOD, HeaderValue::from_static(LISTEN));
+        headers.remove(header::CONTENT_LENGTH);
+        return Some(Rewrite::Listen(bytes.into()));
+    }
+    if method.starts_with("tasks/") && !headers.contains_key(NAME) {
+        let message: Value = serde_json::from_slice(body).ok()?;
+        let name = message.pointer("/params/taskId")?.as_str()?;
+        headers.insert(NAME, HeaderValue::from_str(name).ok()?);
+        return Some(Rewrite::Named);
+    }
+    None
+}
