@@ -6,6 +6,7 @@
 mod args;
 mod cargo;
 mod chromium;
+mod crash;
 mod demo;
 mod host;
 mod http;
@@ -31,7 +32,10 @@ usage: cargo xtask COMMAND
   bench [NAME] [--json] [--quick]
         The numbers of docs/scoreboard.md, in a release build.
   soak [--minutes N]
-        Large numbers: tasks that end in every way, cut streams, killed hosts (5 minutes).";
+        Large numbers: tasks that end in every way, cut streams, killed hosts (5 minutes).
+  crash [--every K] [--kills N]
+        Hosts that kill themselves before and after every commit and every effect of an order, one in K of them.
+        --kills  instead, N kills at any moment while fifty tasks are under way";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
@@ -41,6 +45,7 @@ fn main() -> ExitCode {
         "demo" => demo::run(rest),
         "test" => test::run(&rest),
         "bench" => measure::bench(rest),
+        "crash" => crash::run(rest),
         "soak" => measure::soak(rest),
         "help" | "-h" | "--help" => {
             println!("{USAGE}");

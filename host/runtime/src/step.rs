@@ -52,8 +52,15 @@ impl<T> Done<T> {
 }
 
 /// Everything that changes the world outside the store passes here.
-async fn effect<T>(work: impl Future<Output = T>) -> T {
-    work.await
+async fn effect<T>(call: Call, work: impl Future<Output = T>) -> T {
+    #[cfg(feature = "fault-points")]
+    windlass_store::fault::hit(windlass_store::fault::Point::EffectBefore, call.name());
+    #[cfg(not(feature = "fault-points"))]
+    let _ = call;
+    let done = work.await;
+    #[cfg(feature = "fault-points")]
+    windlass_store::fault::hit(windlass_store::fault::Point::EffectAfter, call.name());
+    done
 }
 
 impl Turn {
@@ -93,7 +100,7 @@ impl Turn {
             Err(error("interrupted", "the host stopped while this was under way: it may have happened"))
         } else {
             self.announce(&step, pos, key).await?;
-            effect(work(pos)).await
+            effect(step.call, work(pos)).await
         };
         let millis = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
         let (result, write) = self.finished(&step, pos, millis, result);

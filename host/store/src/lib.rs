@@ -22,6 +22,8 @@
 mod backend;
 mod blobs;
 mod error;
+#[cfg(feature = "fault-points")]
+pub mod fault;
 mod handle;
 mod lock;
 mod memory;

@@ -41,19 +41,25 @@ impl Client {
 
     /// GET of JSON.
     pub(crate) async fn get(&mut self, path: &str) -> Result<Value> {
-        self.json("GET", path, "application/json", &[]).await
+        self.json("GET", path, "application/json", &[], &[]).await
     }
 
     /// POST of JSON.
     pub(crate) async fn post(&mut self, path: &str, body: &Value) -> Result<Value> {
-        self.json("POST", path, "application/json", body.to_string().as_bytes()).await
+        self.json("POST", path, "application/json", &[], body.to_string().as_bytes()).await
+    }
+
+    /// POST of JSON that has an effect once, however often it is sent with this key.
+    pub(crate) async fn post_once(&mut self, path: &str, key: &str, body: &Value) -> Result<Value> {
+        let key = format!("Idempotency-Key: {key}");
+        self.json("POST", path, "application/json", &[&key], body.to_string().as_bytes()).await
     }
 
     /// Installs a component with its grants.
     pub(crate) async fn install(&mut self, component: &[u8], grants: &[String]) -> Result<()> {
         let lines: Vec<_> = grants.iter().map(|line| format!("grant={}", line.replace(' ', "%20"))).collect();
         let query = if lines.is_empty() { "grant=".to_owned() } else { lines.join("&") };
-        self.json("POST", &format!("/api/v1/plugins?{query}"), "application/wasm", component).await.map(drop)
+        self.json("POST", &format!("/api/v1/plugins?{query}"), "application/wasm", &[], component).await.map(drop)
     }
 
     /// Calls a tool; the id of the task.
@@ -62,8 +68,19 @@ impl Client {
         Ok(task["id"].as_str().context("a task without an id")?.to_owned())
     }
 
-    async fn json(&mut self, method: &str, path: &str, kind: &str, body: &[u8]) -> Result<Value> {
-        self.send(method, path, kind, &[], body).await?;
+    /// GET of anything that is text.
+    pub(crate) async fn text(&mut self, path: &str) -> Result<String> {
+        let bytes = self.bytes("GET", path, "", &[], &[]).await?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    async fn json(&mut self, method: &str, path: &str, kind: &str, headers: &[&str], body: &[u8]) -> Result<Value> {
+        let bytes = self.bytes(method, path, kind, headers, body).await?;
+        Ok(if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes)? })
+    }
+
+    async fn bytes(&mut self, method: &str, path: &str, kind: &str, headers: &[&str], body: &[u8]) -> Result<Vec<u8>> {
+        self.send(method, path, kind, headers, body).await?;
         let head = self.head().await?;
         let mut bytes = Vec::new();
         match head.length {
@@ -82,7 +99,7 @@ impl Client {
         if !(200..300).contains(&head.status) {
             bail!("{method} {path}: {}: {}", head.status, String::from_utf8_lossy(&bytes));
         }
-        Ok(if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes)? })
+        Ok(bytes)
     }
 
     /// Begins to follow a task; false: nothing is left to follow (204).

@@ -107,7 +107,8 @@ pub(crate) fn resident(pid: u32) -> Result<u64> {
     Ok((kib("RssAnon") + kib("RssShmem")) << 10)
 }
 
-async fn ready(data: &Path, pid: u32) -> Option<(String, String)> {
+/// Address and operator token of a host with this process id, as soon as it can work.
+pub(crate) async fn ready(data: &Path, pid: u32) -> Option<(String, String)> {
     let file: Value = serde_json::from_slice(&std::fs::read(data.join("host.json")).ok()?).ok()?;
     if file["pid"] != pid {
         return None;

@@ -1,10 +1,12 @@
-//! Measures a host, and puts it under strain: `bench` prints numbers, `soak` compares what must be equal.
+//! Measures a host, and puts it under strain: `bench` prints numbers, `soak` compares what must be equal, `crash` kills it
+//! at every point that matters.
 //!
 //! The host is another process wherever a number is about the whole of it; what measures shares nothing with it but the
 //! machine.
 
 mod bench;
 mod client;
+mod crash;
 mod host;
 mod report;
 mod soak;
@@ -25,7 +27,8 @@ pub(crate) struct Places {
     pub(crate) examples: PathBuf,
 }
 
-const USAGE: &str = "run it by `cargo xtask bench [NAME …] [--json] [--quick]` or `cargo xtask soak [--minutes N]`";
+const USAGE: &str = "run it by `cargo xtask bench [NAME …] [--json] [--quick]`, `cargo xtask soak [--minutes N]` or \
+     `cargo xtask crash [--every K] [--kills N]`";
 
 fn main() -> ExitCode {
     let done = read(std::env::args().skip(1)).and_then(|(places, command)| {
@@ -33,6 +36,7 @@ fn main() -> ExitCode {
         runtime.block_on(async {
             match command {
                 Command::Bench(options) => bench::run(&places, &options).await,
+                Command::Crash(what) => crash::run(&places, what).await,
                 Command::Soak { minutes } => soak::run(&places, minutes).await,
             }
         })
@@ -48,6 +52,7 @@ fn main() -> ExitCode {
 
 enum Command {
     Bench(bench::Options),
+    Crash(crash::What),
     Soak { minutes: u64 },
 }
 
@@ -56,6 +61,7 @@ fn read(mut arguments: impl Iterator<Item = String>) -> Result<(Places, Command)
     let mut soak = None;
     let mut options = bench::Options::default();
     let mut minutes = 5;
+    let (mut crash, mut every, mut kills) = (false, 1, None);
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().with_context(|| format!("{argument} wants a value; {USAGE}"));
         match argument.as_str() {
@@ -63,6 +69,9 @@ fn read(mut arguments: impl Iterator<Item = String>) -> Result<(Places, Command)
             "--guests" => guests = Some(value()?.into()),
             "--examples" => examples = Some(value()?.into()),
             "--minutes" => minutes = value()?.parse().context("--minutes wants a whole number")?,
+            "--every" => every = value()?.parse().context("--every wants a whole number")?,
+            "--kills" => kills = Some(value()?.parse().context("--kills wants a whole number")?),
+            "crash" if soak.is_none() => crash = true,
             "--json" => options.json = true,
             "--quick" => options.quick = true,
             "bench" if soak.is_none() => soak = Some(false),
@@ -76,6 +85,10 @@ fn read(mut arguments: impl Iterator<Item = String>) -> Result<(Places, Command)
         guests: guests.context(USAGE)?,
         examples: examples.context(USAGE)?,
     };
+    if crash {
+        let what = kills.map_or(crash::What::Points { every }, |kills| crash::What::Kills { kills });
+        return Ok((places, Command::Crash(what)));
+    }
     match soak.context(USAGE)? {
         true => Ok((places, Command::Soak { minutes })),
         false => Ok((places, Command::Bench(options))),

@@ -156,7 +156,11 @@ impl Writer {
             }
             verdicts.push(ended.map_or_else(Verdict::Doomed, |()| Verdict::Kept));
         }
+        #[cfg(feature = "fault-points")]
+        crate::fault::hit(crate::fault::Point::CommitBefore, if hard { "a hard commit" } else { "a soft commit" });
         self.conn.prepare_cached("COMMIT")?.execute([])?;
+        #[cfg(feature = "fault-points")]
+        crate::fault::hit(crate::fault::Point::CommitAfter, if hard { "a hard commit" } else { "a soft commit" });
         let wrote = self.conn.total_changes() != before;
         if wrote {
             self.activity.committed(&self.nudge);

@@ -27,6 +27,7 @@ async fn reopening_keeps_everything() {
 }
 
 #[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "what another host left in the folder")]
 async fn a_second_host_is_told_of_the_first() {
     let folder = tempfile::tempdir().unwrap();
     let first = Store::open(folder.path()).unwrap();

@@ -5,6 +5,8 @@ mod endings;
 mod kills;
 mod shop;
 
+pub(crate) use shop::Shop;
+
 use crate::Places;
 use crate::host::Host;
 use anyhow::{Context, Result, ensure};
@@ -14,8 +16,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 /// Runs rounds for so many minutes, one at least.
 pub(crate) async fn run(places: &Places, minutes: u64) -> Result<()> {
     let until = Instant::now() + Duration::from_secs(minutes * 60);
-    let seed = SystemTime::now().duration_since(UNIX_EPOCH)?.as_nanos();
-    let mut random = Random(u64::try_from(seed & u128::from(u64::MAX))? | 1);
+    let mut random = Random::start()?;
     for round in 1.. {
         let begin = Instant::now();
         eprintln!("round {round}, random from {:#x}", random.0);
@@ -41,6 +42,12 @@ pub(crate) async fn run(places: &Places, minutes: u64) -> Result<()> {
 pub(crate) struct Random(u64);
 
 impl Random {
+    /// Another beginning each time.
+    pub(crate) fn start() -> Result<Self> {
+        let seed = SystemTime::now().duration_since(UNIX_EPOCH)?.as_nanos();
+        Ok(Self(u64::try_from(seed & u128::from(u64::MAX))? | 1))
+    }
+
     /// From `low` to below `high`.
     pub(crate) fn within(&mut self, low: u64, high: u64) -> u64 {
         self.0 ^= self.0 << 13;

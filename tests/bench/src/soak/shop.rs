@@ -8,13 +8,13 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
 /// Dropping it closes it.
-pub(super) struct Shop {
-    pub(super) url: String,
+pub(crate) struct Shop {
+    pub(crate) url: String,
     _process: Child,
 }
 
 impl Shop {
-    pub(super) async fn open(places: &Places) -> Result<Self> {
+    pub(crate) async fn open(places: &Places) -> Result<Self> {
         let mut command = Command::new(places.programs.join("windlass-site"));
         let mut process = command.stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true).spawn()?;
         let mut lines = BufReader::new(process.stdout.take().context("piped above")?).lines();
@@ -23,7 +23,13 @@ impl Shop {
     }
 
     /// Orders that counted.
-    pub(super) async fn orders(&self) -> Result<u64> {
+    pub(crate) async fn orders(&self) -> Result<u64> {
         Client::connect(&self.url).await?.get("/api/orders").await?["orders"].as_u64().context("no count")
+    }
+
+    /// Orders of one visitor, as the shop's page lists them.
+    pub(crate) async fn orders_of(&self, email: &str) -> Result<usize> {
+        let page = Client::connect(&self.url).await?.text(&format!("/orders?email={email}")).await?;
+        Ok(page.matches("href=\"/done/").count())
     }
 }

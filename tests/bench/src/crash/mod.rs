@@ -1,0 +1,51 @@
+//! Hosts that kill themselves at every point that matters, and hosts that are killed at any moment.
+//!
+//! What is compared comes from three places that know nothing of each other: what a client was shown before the kill,
+//! what stands in the data folder of the dead host, and what the log says when all is over. The shop is the fourth: it
+//! counts what really happened.
+
+mod host;
+mod kept;
+mod kills;
+mod order;
+mod points;
+
+use crate::Places;
+use anyhow::{Context, Result, ensure};
+use std::path::PathBuf;
+
+/// What is run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum What {
+    /// Every fault point, of each `every` hits one.
+    Points { every: u64 },
+    /// So many kills at any moment over many tasks.
+    Kills { kills: u64 },
+}
+
+/// How many checks passed, and how many did not.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) passed: u64,
+    pub(crate) failed: u64,
+}
+
+/// Runs it; the last line that is printed is `N passed, N failed`.
+pub(crate) async fn run(places: &Places, what: What) -> Result<()> {
+    let folder = tempfile::Builder::new().prefix("crash-").tempdir_in(&places.programs)?;
+    let done = match what {
+        What::Points { every } => points::run(places, folder.path(), every.max(1)).await,
+        What::Kills { kills } => kills::run(places, folder.path(), kills).await,
+    };
+    let kept = |folder: tempfile::TempDir| -> PathBuf { folder.keep() };
+    let tally = match done {
+        Ok(tally) => tally,
+        Err(error) => return Err(error).with_context(|| format!("kept for a look: {}", kept(folder).display())),
+    };
+    if tally.failed > 0 {
+        println!("kept for a look: {}", kept(folder).display());
+    }
+    println!("{} passed, {} failed", tally.passed, tally.failed);
+    ensure!(tally.failed == 0, "a crash was not survived as it must be");
+    Ok(())
+}

@@ -1,0 +1,41 @@
+//! `cargo xtask crash`: hosts that die at every point that matters, and what must hold afterwards.
+//!
+//! The host is built with its fault points, which no other build has, and kept apart from the usual one.
+
+use crate::args::Args;
+use crate::{cargo, chromium};
+use anyhow::{Context, Result};
+use std::process::Command;
+
+pub(crate) fn run(given: Vec<String>) -> Result<()> {
+    let mut args = Args::new(given);
+    let (every, kills) = (args.number("--every")?, args.number("--kills")?);
+    args.end()?;
+    let workspace = cargo::Workspace::find()?;
+    cargo::wasm_target(&workspace.root)?;
+    let browser = chromium::find()?;
+    eprintln!("builds a host with fault points (the first time this takes a while)");
+    let mut build = cargo::cargo();
+    build.current_dir(&workspace.root).args(["build", "--locked", "--features", "windlass/fault-points"]);
+    cargo::run(build.args(["--package", "windlass", "--package", "windlass-site", "--package", "windlass-bench"]))?;
+    // A folder of its own: the next usual build takes the other one back.
+    let programs = workspace.target.join("crash");
+    std::fs::create_dir_all(&programs)?;
+    for name in ["windlass", "windlass-site", "windlass-bench"] {
+        // Beside, then over it: the old one may still run.
+        let (from, to) = (workspace.target.join("debug").join(name), programs.join(name));
+        let beside = to.with_extension("new");
+        std::fs::copy(&from, &beside).and_then(|_| std::fs::rename(&beside, &to)).with_context(|| name.to_owned())?;
+    }
+    let guests = workspace.components("tests/programs", true)?;
+    let examples = workspace.components("examples", false)?;
+    let mut command = Command::new(programs.join("windlass-bench"));
+    command.arg("--programs").arg(&programs).arg("--guests").arg(guests).arg("--examples").arg(examples).arg("crash");
+    if let Some(every) = every {
+        command.args(["--every", &every.to_string()]);
+    }
+    if let Some(kills) = kills {
+        command.args(["--kills", &kills.to_string()]);
+    }
+    cargo::run(command.env("WINDLASS_BROWSER", browser))
+}
