@@ -168,12 +168,7 @@ fn look_around(setup: &Setup, host: Host, shop: Shop, task: &Value) {
     println!("\nThe host is still there. Look around:");
     println!("  page    {}/tasks/{id}", host.url);
     println!("  log     curl '{}/api/v1/tasks/{id}/events/stream'", host.url);
-    println!(
-        "  again   {} --data {} run order item=lamp shop={}",
-        shown(&setup.program),
-        shown(&setup.data),
-        shop.url
-    );
+    println!("  again   {} --data {} run order item=lamp shop={}", shown(&setup.program), shown(&setup.data), shop.url);
     println!("  folder  {}", setup.data.display());
     println!("  stop    kill {} {}", host.process.pid(), shop.process.pid());
     host.process.leave();
