@@ -23,6 +23,23 @@ pub fn for_terminal(text: &str, lines: bool) -> String {
     shown
 }
 
+/// JSON text for a terminal or a script: what a terminal might obey, or nobody can see, is written as `\uXXXX`, which is
+/// the same JSON. Characters below U+0020 are escaped in JSON already.
+#[must_use]
+pub fn json_for_terminal(json: &str) -> String {
+    let mut shown = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c.is_control() && c != '\n' || is_invisible(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(shown, "\\u{unit:04x}");
+            }
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
 /// Marks that turn the direction of text around them, or can't be seen at all.
 fn is_invisible(c: char) -> bool {
     matches!(c,
@@ -71,6 +88,14 @@ mod tests {
         assert_eq!(for_terminal("a\u{1b}[31mred\u{7}\r\nb", false), "a\\e[31mred\\u{7}\\r\\nb");
         assert_eq!(for_terminal("x\u{202e}y\u{200b}z\u{9b}1m", true), "x\\u{202e}y\\u{200b}z\\u{9b}1m");
         assert_eq!(for_terminal("line 1\n\tline 2 é 漢 😀", true), "line 1\n\tline 2 é 漢 😀");
+    }
+
+    #[test]
+    fn json_stays_the_same_json_and_nothing_in_it_is_obeyed() {
+        let value = serde_json::json!({"text": "a\u{1b}[1m\u{9b}31m\u{202e}b\u{e0041}é漢"});
+        let shown = json_for_terminal(&value.to_string());
+        assert!(shown.chars().all(|c| !c.is_control() && !is_invisible(c)), "{shown}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), value);
     }
 
     #[test]

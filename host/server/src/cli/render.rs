@@ -78,7 +78,7 @@ impl Look {
 pub(super) fn print_json(value: &Value) {
     let mut out = std::io::stdout().lock();
     // A reader that went away is not an error of ours.
-    let _ = writeln!(out, "{value}");
+    let _ = writeln!(out, "{}", windlass_core::text::json_for_terminal(&value.to_string()));
     let _ = out.flush();
 }
 

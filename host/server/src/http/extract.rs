@@ -223,6 +223,9 @@ fn not_json(error: &serde_json::Error) -> Problem {
 
 async fn collect(request: Request, limit: usize) -> Result<Vec<u8>, Problem> {
     let announced = request.headers().get(CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<u64>().ok());
+    if announced.is_some_and(|length| length > limit.saturating_add(DRAIN_LIMIT) as u64) {
+        return Err(EdgeError::TooLarge { limit }.into());
+    }
     let mut too_large = announced.is_some_and(|length| length > limit as u64);
     let mut bytes = Vec::new();
     let mut seen = 0_usize;
