@@ -368,7 +368,7 @@ mod tests {
         assert_eq!(rounds(&[code::PAGE_LOST, code::PAGE_LOST]), (Ok(3), 3));
         let (result, opened) = rounds(&[code::PAGE_LOST, code::INTERRUPTED]);
         assert_eq!((result.map_err(|error| error.code().to_owned()), opened), (Err(code::INTERRUPTED.into()), 2));
-        let (result, opened) = rounds(&[code::PAGE_LOST; 9]);
+        let (result, opened) = rounds(&[code::PAGE_LOST; 20]);
         assert_eq!((result.map_err(|error| error.code().to_owned()), opened), (Err(code::PAGE_LOST.into()), ATTEMPTS));
     }
 }

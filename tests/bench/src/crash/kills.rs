@@ -19,7 +19,7 @@ const EACH: usize = 10;
 /// A host lives this long after it is ready, in ms: long enough for a turn to get on, most of the time.
 const LIFE: (u64, u64) = (200, 4000);
 /// Pages that the SDK opens for one piece of work before it gives up (`ATTEMPTS`).
-const ATTEMPTS: usize = 3;
+const ATTEMPTS: usize = 10;
 /// All tasks together, once nobody is killed any more.
 const PATIENCE: Duration = Duration::from_secs(300);
 
