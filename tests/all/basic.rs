@@ -263,3 +263,13 @@ async fn the_tools_of_the_conformance_suite_end_as_it_expects() {
     bench.host.cancel_turn(&local(), id, 1).await.unwrap();
     assert_eq!(bench.ended(id).await.status, Status::Cancelled);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_host_is_ready_as_often_as_it_is_asked() {
+    let bench = Bench::new().await;
+    for _ in 0..3 {
+        assert_eq!(bench.host.health().await.store, Ok(()));
+    }
+    let bench = bench.restart().await;
+    assert_eq!(bench.host.health().await.store, Ok(()));
+}
