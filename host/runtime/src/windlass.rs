@@ -1,30 +1,31 @@
-//! The host as its ways in see it: every request of a caller is one function here.
+//! The host as its ways in see it: every request of a caller is one function, those about plugins in `plugins`.
+
+mod plugins;
+mod shapes;
 
 use crate::clock;
 use crate::engine::Compiler;
-use crate::error::{Error, Refusal};
+use crate::error::Error;
 use crate::life::{self, Cancelled, New, situation};
 use crate::registry::{Installed, Registry};
 use crate::services::Services;
-use crate::view::{
-    Action, ArtifactFile, Caller, CreateTask, Created, EventsPage, PluginView, QuestionView, TaskDetails, TaskPage,
-    TaskView, ToolView, TurnView,
-};
-use crate::{records, runner, schema};
+use crate::view::{Action, ArtifactFile, Caller, CreateTask, Created, EventsPage, TaskPage, TaskView, TurnView};
+use crate::{runner, schema};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
+use shapes::{detailed, one_turn, view};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{Semaphore, broadcast, watch};
+use tokio::sync::{Semaphore, broadcast};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use windlass_browser::Browser;
 use windlass_core::status::{Asked, Effect, Move, allows, shown};
-use windlass_core::{Kind, Limits, Manifest, Millis, Status, TaskId, cursor};
-use windlass_store::{Changed, Hard, IdempotencyRow, Rows, Store, StoreError, Tail, TaskFilter, TaskRow};
+use windlass_core::{Kind, Limits, Millis, Status, TaskId, cursor};
+use windlass_store::{Changed, Hard, IdempotencyRow, Store, StoreError, Tail, TaskFilter, TaskRow};
 
 /// Instances alive at once; the turns beyond wait for a slot.
 const INSTANCES: usize = 5000;
@@ -160,18 +161,6 @@ impl Windlass {
 
     fn check_open(&self) -> Result<(), Error> {
         if self.services.closing.is_cancelled() { Err(Error::Closing) } else { Ok(()) }
-    }
-
-    /// Tools of enabled plugins, by name.
-    #[must_use]
-    pub fn tools(&self) -> Vec<ToolView> {
-        self.services.registry.tools()
-    }
-
-    /// Hears of every plugin that comes, changes or goes: what `tools` answers may be another list then.
-    #[must_use]
-    pub fn plugin_changes(&self) -> watch::Receiver<u64> {
-        self.services.registry.changes()
     }
 
     fn offering(&self, tool: &str) -> Result<Arc<Installed>, Error> {
@@ -598,67 +587,6 @@ impl Windlass {
         Ok(ArtifactFile { name: row.name, mime_type: row.mime_type, size: row.size, sha256: row.sha256, path })
     }
 
-    /// All plugins (operators).
-    ///
-    /// # Errors
-    /// Not an operator.
-    pub async fn plugins(&self, caller: &Caller) -> Result<Vec<PluginView>, Error> {
-        operator(caller)?;
-        Ok(self.services.registry.views())
-    }
-
-    /// One plugin (operators).
-    ///
-    /// # Errors
-    /// Not an operator, or no such plugin.
-    pub async fn plugin(&self, caller: &Caller, name: &str) -> Result<PluginView, Error> {
-        operator(caller)?;
-        let found = self.services.registry.views().into_iter().find(|plugin| plugin.name == name);
-        found.ok_or_else(|| Error::UnknownPlugin(name.to_owned()))
-    }
-
-    /// Installs a component, or replaces the plugin of its name. Without grants it is installed disabled, unless it
-    /// replaces one that asked for no less.
-    ///
-    /// # Errors
-    /// Not an operator, or a refusal that says why.
-    pub async fn add_plugin(
-        &self,
-        caller: &Caller,
-        bytes: Vec<u8>,
-        grants: Option<Vec<String>>,
-    ) -> Result<PluginView, Error> {
-        operator(caller)?;
-        self.check_open()?;
-        self.services.registry.add(bytes, grants, false).await
-    }
-
-    /// Enables, disables, grants (operators).
-    ///
-    /// # Errors
-    /// Not an operator, no such plugin, a grant it does not ask for.
-    pub async fn patch_plugin(&self, caller: &Caller, name: &str, patch: PatchPlugin) -> Result<PluginView, Error> {
-        operator(caller)?;
-        self.services.registry.patch(name, patch.enabled, patch.grants).await
-    }
-
-    /// Removes a plugin (operators).
-    ///
-    /// # Errors
-    /// Not an operator, no such plugin, it came with the host, or open turns hold it.
-    pub async fn remove_plugin(&self, caller: &Caller, name: &str) -> Result<(), Error> {
-        operator(caller)?;
-        self.services.registry.remove(name).await
-    }
-
-    /// Reads a component without installing, compiling or running it.
-    ///
-    /// # Errors
-    /// The first reason to refuse it.
-    pub fn inspect(bytes: &[u8]) -> Result<Manifest, Refusal> {
-        crate::inspect::inspect(bytes)
-    }
-
     /// How the host is.
     pub async fn health(&self) -> Health {
         // A write tells what a read can't: that tasks can be made.
@@ -691,88 +619,4 @@ fn operator(caller: &Caller) -> Result<(), Error> {
 /// Whose tasks a caller sees: an operator all, others their own.
 fn scope(caller: &Caller) -> Option<String> {
     (!caller.operator).then(|| caller.principal.clone())
-}
-
-fn view(row: &TaskRow) -> TaskView {
-    let (status, waiting_for) = shown(situation(row));
-    TaskView {
-        id: row.id,
-        tool: row.tool.clone(),
-        plugin: row.plugin.clone(),
-        title: row.title.clone(),
-        principal: row.principal.clone(),
-        status,
-        waiting_for,
-        cause: row.cause,
-        status_message: row.status_message.clone(),
-        turn: row.turn,
-        open: !row.status.is_ended(),
-        archived: row.archived.is_some(),
-        created_at: row.created,
-        updated_at: row.updated,
-        ended_at: row.ended,
-        timeout_millis: row.timeout_millis,
-        first_seq: row.first_seq,
-        last_seq: row.last_seq,
-        details: None,
-    }
-}
-
-fn detailed(rows: &mut dyn Rows, id: TaskId, principal: Option<&str>) -> Result<TaskView, Error> {
-    let row = life::task(rows, id, principal)?;
-    let turn = rows.turn(id, row.turn)?.ok_or(StoreError::Missing("turn"))?;
-    let questions = open_questions(rows, id, row.turn)?;
-    let result: Option<Value> = turn.result.and_then(|text| serde_json::from_str(&text).ok());
-    let (outcome, failure) = if row.status == Status::Completed { (result, None) } else { (None, result) };
-    let artifacts = rows.artifacts(id)?.iter().map(|artifact| records::describe(id, artifact)).collect();
-    let input = serde_json::from_str(&row.input).unwrap_or_default();
-    Ok(TaskView { details: Some(TaskDetails { input, questions, outcome, failure, artifacts }), ..view(&row) })
-}
-
-fn open_questions(rows: &mut dyn Rows, id: TaskId, turn: u32) -> Result<Vec<QuestionView>, StoreError> {
-    let open = rows.questions(id)?.into_iter().filter(|q| q.turn == turn && q.answer.is_none());
-    let view = |q: windlass_store::QuestionRow| QuestionView {
-        key: q.key,
-        message: q.message,
-        schema: serde_json::from_str(&q.schema).unwrap_or_default(),
-        people_only: q.people_only,
-        expires_at: q.expires,
-    };
-    Ok(open.map(view).collect())
-}
-
-fn one_turn(rows: &mut dyn Rows, id: TaskId, number: u32, principal: Option<&str>) -> Result<TurnView, Error> {
-    let row = life::task(rows, id, principal)?;
-    let turn = rows.turn(id, number)?.ok_or_else(|| Error::UnknownTask(format!("{id}.{number}")))?;
-    let newest = number == row.turn;
-    let first_seq = if number == 1 { row.first_seq } else { begin_of(rows, &row, number)? };
-    let last_seq = if newest { row.last_seq } else { begin_of(rows, &row, number + 1)? - 1 };
-    Ok(TurnView {
-        task: view(&row),
-        number,
-        status: if newest { row.status } else { turn.status },
-        waiting_for: row.waiting_for.filter(|_| newest && !row.status.is_ended()),
-        cause: turn.cause,
-        cancelling: turn.cancel.is_some() && !turn.status.is_ended(),
-        opened_at: turn.opened,
-        updated_at: turn.ended.unwrap_or(row.updated),
-        ended_at: turn.ended,
-        questions: if newest { open_questions(rows, id, number)? } else { Vec::new() },
-        result: turn.result.and_then(|text| serde_json::from_str(&text).ok()),
-        first_seq,
-        last_seq,
-    })
-}
-
-/// The first record of a turn: the numbers of turns never fall in a log, so halving finds it.
-fn begin_of(rows: &mut dyn Rows, row: &TaskRow, turn: u32) -> Result<u64, StoreError> {
-    let (mut low, mut high) = (row.first_seq, row.last_seq + 1);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        match rows.records(row.id, middle - 1, 1)?.first() {
-            Some(record) if record.turn < turn => low = middle + 1,
-            _ => high = middle,
-        }
-    }
-    Ok(low)
 }
