@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-use windlass_runtime::{Caller, Windlass};
+use windlass_runtime::{Caller, Lease, Windlass};
 
 /// A request body, in bytes: an input of 1 MiB with its envelope fits.
 const BODY: usize = 4 << 20;
@@ -30,6 +30,9 @@ const FAREWELL: Duration = Duration::from_millis(500);
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
+
+/// An id that no session has: theirs are UUIDs.
+const NO_SESSION: HeaderValue = HeaderValue::from_static("none");
 
 /// What the SDK is told instead of `subscriptions/listen`: its own implementation knows no `taskIds` and can't ask who
 /// listens. Only the endpoint may use the name; `Rewritten` proves that it did.
@@ -110,7 +113,8 @@ impl Mcp {
         Self { service, manager, sessions: Arc::default(), listeners }
     }
 
-    /// The router, to be nested at `/mcp`. A layer around it puts a `Caller` into each request's extensions.
+    /// The router, to be nested at `/mcp`. A layer around it puts a `Caller` into each request's extensions, with a
+    /// `Lease` where the caller's stay may end; it ends what was opened then, and sessions end here.
     pub fn router(&self) -> Router {
         Router::new().route("/", any(serve)).with_state(self.clone())
     }
@@ -122,15 +126,15 @@ impl Mcp {
     }
 }
 
-async fn serve(State(mcp): State<Mcp>, request: Request) -> Response {
-    let caller = request.extensions().get::<Caller>().map_or_else(|| "local".to_owned(), |c| c.principal.clone());
-    let named = session(request.headers());
-    if let Some(session) = &named
-        && !mcp.sessions.is_of(session, &caller)
-    {
-        // As for a session that is not there.
-        return (StatusCode::NOT_FOUND, "Not Found: Session not found").into_response();
+async fn serve(State(mcp): State<Mcp>, mut request: Request) -> Response {
+    let local = || Caller { principal: "local".into(), operator: false };
+    let caller = request.extensions_mut().get_or_insert_with(local).clone();
+    let lease = request.extensions().get::<Lease>().cloned();
+    if session(request.headers()).is_some_and(|session| !mcp.sessions.is_of(&session, &caller)) {
+        // What the SDK says of a session that is not there is what is said of another's: it is asked for one.
+        request.headers_mut().insert(SESSION_ID, NO_SESSION);
     }
+    let named = session(request.headers());
     let closes = request.method() == Method::DELETE;
     let (mut parts, body) = request.into_parts();
     let Ok(bytes) = axum::body::to_bytes(body, BODY).await else {
@@ -149,7 +153,7 @@ async fn serve(State(mcp): State<Mcp>, request: Request) -> Response {
         *response.status_mut() = StatusCode::NO_CONTENT;
     }
     if let Some(opened) = session(response.headers()).filter(|_| named.is_none()) {
-        mcp.sessions.opened(opened, caller, &mcp.manager).await;
+        mcp.sessions.opened(opened, caller, lease, &mcp.manager).await;
     } else if let Some(session) = named.filter(|_| closes) {
         mcp.sessions.closed(&session);
     }

@@ -21,11 +21,13 @@ mod runner;
 mod schema;
 mod services;
 mod step;
+mod tokens;
 mod turn;
 mod view;
 mod windlass;
 
 pub use error::{Error, Refusal, Spec, Violation};
+pub use tokens::{Access, Lease, NewToken, TokenView};
 pub use view::{
     Action, ArtifactFile, Caller, CreateTask, Created, EventsPage, PluginView, QuestionView, TaskDetails, TaskPage,
     TaskView, ToolView, TurnView,

@@ -7,9 +7,8 @@ use crate::client::Fail;
 
 pub(super) async fn run(context: &Context) -> Result<u8, Fail> {
     let client = context.client_or_start().await?;
-    let token = std::env::var("WINDLASS_TOKEN").ok().filter(|token| !token.is_empty());
     let base = client.url().trim_end_matches('/').to_owned();
-    windlass_mcp::bridge(&base, token, tokio::io::stdin(), tokio::io::stdout())
+    windlass_mcp::bridge(&base, client.token().map(str::to_owned), tokio::io::stdin(), tokio::io::stdout())
         .await
         .map_err(|error| Fail::host(error.to_string()))?;
     Ok(0)
