@@ -32,7 +32,11 @@ impl Bridge {
     pub(super) fn subscribes(&self, message: &Message, begins: bool) {
         let Some(uri) = message.uri().map(str::to_owned) else { return };
         let subscribed = &mut self.shared.session.lock().subscribed;
-        if begins { subscribed.insert(uri) } else { subscribed.remove(&uri) };
+        if begins {
+            subscribed.insert(uri)
+        } else {
+            subscribed.remove(&uri)
+        };
     }
 
     /// Makes a new session after the host refused the one that `refused` was sent with; false: there was none, or none

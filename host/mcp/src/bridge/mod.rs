@@ -16,8 +16,6 @@ use parking_lot::Mutex;
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
 use sse::Events;
-pub use way::Find;
-use way::Way;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,6 +23,8 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+pub use way::Find;
+use way::Way;
 
 /// Answers that wait for the writer.
 const QUEUE: usize = 64;

@@ -1,10 +1,13 @@
-//! `windlass mcp` as a process: what a client on its standard input and output sees.
+//! MCP from outside: streams on real connections, and `windlass mcp` as a process.
 
 use crate::cli::{Program, signal};
+use crate::support::Host;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 struct Bridge {
     child: Child,
@@ -128,7 +131,8 @@ fn a_bridge_goes_on_after_its_host_was_killed() {
 fn an_older_session_outlives_its_host() {
     let program = Program::new();
     let mut bridge = Bridge::start(&program);
-    let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "old", "version": "0"}});
+    let hello =
+        json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "old", "version": "0"}});
     assert_eq!(bridge.request("initialize", hello)["result"]["protocolVersion"], "2025-06-18");
     bridge.say(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
     assert!(bridge.request("tools/list", json!({}))["result"]["tools"].is_array());
@@ -138,4 +142,61 @@ fn an_older_session_outlives_its_host() {
     program.add("basic_hello");
     while bridge.hear()["method"] != "notifications/tools/list_changed" {}
     bridge.end();
+}
+
+/// A stream that tells of these tasks, read by hand.
+async fn listen(host: &Host, tasks: &[String]) -> TcpStream {
+    let address = host.url.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": {
+        "notifications": {"taskIds": tasks},
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {"extensions": {"io.modelcontextprotocol/tasks": {}}},
+        },
+    }})
+    .to_string();
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nhost: {address}\r\naccept: application/json, text/event-stream\r\n\
+         content-type: application/json\r\nmcp-protocol-version: 2026-07-28\r\nmcp-method: subscriptions/listen\r\n\
+         content-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut first = [0; 12];
+    stream.read_exact(&mut first).await.unwrap();
+    assert_eq!(&first, b"HTTP/1.1 200");
+    stream
+}
+
+/// Reads until this text has come.
+async fn until(stream: &mut TcpStream, text: &str) {
+    let (mut seen, mut chunk) = (Vec::new(), vec![0; 16 << 10]);
+    while !seen.windows(text.len()).any(|window| window == text.as_bytes()) {
+        let read = tokio::time::timeout(Duration::from_secs(60), stream.read(&mut chunk)).await.unwrap().unwrap();
+        assert!(read > 0, "the stream ended before {text}");
+        seen.drain(..seen.len().saturating_sub(text.len()));
+        seen.extend_from_slice(&chunk[..read]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_listener_that_stops_reading_is_closed_and_costs_the_others_nothing() {
+    let host = Host::start_with(|settings| settings.stalled = Duration::from_millis(300)).await;
+    host.install(&["basic_flood"]).await;
+    let mut tasks = Vec::new();
+    for _ in 0..200 {
+        let input = json!({"lines": 60, "bytes": 2000, "interval_ms": 50});
+        tasks.push(format!("{}.1", host.create("basic_flood", input).await));
+    }
+    // Up to 10 times a second each of 200 tasks with its newest records: more than any socket buffer holds for long.
+    let mut deaf = listen(&host, &tasks).await;
+    let mut other = listen(&host, &tasks[..1]).await;
+    until(&mut other, "\"status\":\"completed\"").await;
+    // What was under way comes, and then the end, long before everything was told.
+    let mut rest = Vec::new();
+    let ended = tokio::time::timeout(Duration::from_secs(60), deaf.read_to_end(&mut rest)).await.expect("it is held");
+    let text = String::from_utf8_lossy(&rest);
+    assert!(ended.is_err() || !text.ends_with("0\r\n\r\n"), "it was closed, not ended");
+    assert!(text.matches("\"status\":\"completed\"").count() < 200);
 }
