@@ -6,6 +6,7 @@
 mod answer;
 mod bindings;
 mod clock;
+mod compile;
 mod control;
 mod ending;
 mod engine;
@@ -25,6 +26,7 @@ mod turn;
 mod view;
 mod windlass;
 
+pub use compile::{Compiling, compile_component};
 pub use error::{Error, Refusal, Spec, Violation};
 pub use view::{
     Action, ArtifactFile, Caller, CreateTask, Created, EventsPage, PluginView, QuestionView, TaskDetails, TaskPage,

@@ -4,6 +4,7 @@ mod plugins;
 mod shapes;
 
 use crate::clock;
+use crate::compile::Compiling;
 use crate::engine::Compiler;
 use crate::error::Error;
 use crate::life::{self, Cancelled, New, situation};
@@ -44,6 +45,8 @@ pub struct Options {
     pub built_in: Vec<&'static [u8]>,
     /// Addresses that no page may reach, beside those the host knows itself.
     pub denied: Vec<SocketAddr>,
+    /// How components are compiled in a process of its own, within bounds. None: in this one, without bounds.
+    pub compiling: Option<Compiling>,
 }
 
 /// Which tasks a list shows.
@@ -116,7 +119,7 @@ impl Windlass {
     }
 
     async fn with_store(options: Options, store: Store) -> Result<Self, Error> {
-        let compiler = Compiler::new(options.data.join("cache"))?;
+        let compiler = Compiler::new(options.data.join("cache"), options.compiling)?;
         let registry = Registry::open(store.clone(), compiler).await?;
         let browser = Browser::new(options.browser);
         for address in options.denied {

@@ -10,6 +10,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use windlass_core::Limits;
+use windlass_runtime::Compiling;
 
 /// A reader may be slow, and wait for so long.
 const STALLED: Duration = Duration::from_secs(30);
@@ -322,6 +323,8 @@ pub struct Settings {
     pub limits: Limits,
     /// How long a reader may take nothing before its connection is closed; it resumes by its cursor. Not in the table.
     pub stalled: Duration,
+    /// How components are compiled in a process of its own; none: in this one. Not in the table.
+    pub compiling: Option<Compiling>,
 }
 
 impl Settings {
@@ -338,6 +341,7 @@ impl Settings {
             listen: listen(raw)?,
             any_port: false,
             stalled: STALLED,
+            compiling: None,
             allow_no_sandbox: match raw.get("allow-no-sandbox") {
                 Some("true" | "1" | "yes") => true,
                 Some("false" | "0" | "no") | None => false,
