@@ -6,6 +6,7 @@
 mod answer;
 mod bindings;
 mod clock;
+mod compile;
 mod control;
 mod ending;
 mod engine;
@@ -26,6 +27,7 @@ mod turn;
 mod view;
 mod windlass;
 
+pub use compile::{Compiling, compile_component};
 pub use error::{Error, Refusal, Spec, Violation};
 pub use tokens::{Access, Lease, NewToken, TokenView};
 pub use view::{

@@ -6,6 +6,7 @@ mod shapes;
 mod tokens;
 
 use crate::clock;
+use crate::compile::Compiling;
 use crate::engine::Compiler;
 use crate::error::Error;
 use crate::life::{self, Cancelled, New, situation};
@@ -47,6 +48,8 @@ pub struct Options {
     pub built_in: Vec<&'static [u8]>,
     /// Addresses that no page may reach, beside those the host knows itself.
     pub denied: Vec<SocketAddr>,
+    /// How components are compiled in a process of its own, within bounds. None: in this one, without bounds.
+    pub compiling: Option<Compiling>,
 }
 
 /// Which tasks a list shows.
@@ -119,7 +122,7 @@ impl Windlass {
     }
 
     async fn with_store(options: Options, store: Store) -> Result<Self, Error> {
-        let compiler = Compiler::new(options.data.join("cache"))?;
+        let compiler = Compiler::new(options.data.join("cache"), options.compiling)?;
         let registry = Registry::open(store.clone(), compiler).await?;
         let keyring = Keyring::open(store.clone()).await?;
         let browser = Browser::new(options.browser);

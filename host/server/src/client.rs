@@ -142,11 +142,6 @@ impl Client {
         format!("{}{path}", self.host.url)
     }
 
-    /// The caller's token, for others who speak to this host.
-    pub(crate) fn token(&self) -> Option<&str> {
-        self.token.as_deref()
-    }
-
     /// A request of the caller: whom `WINDLASS_TOKEN` names, else the principal `local`.
     pub(crate) fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
         let request = self.http.request(method, self.address(path));
@@ -173,7 +168,7 @@ impl Client {
 }
 
 /// What `WINDLASS_TOKEN` says; nothing where it is not set or empty.
-fn own_token() -> Result<Option<String>, Fail> {
+pub(crate) fn own_token() -> Result<Option<String>, Fail> {
     let Some(token) = std::env::var_os(TOKEN).filter(|token| !token.is_empty()) else { return Ok(None) };
     // Never shown: it may be right but for a line break.
     let plain = token.into_string().ok().filter(|token| token.bytes().all(|byte| byte.is_ascii_graphic()));

@@ -139,6 +139,9 @@ impl Context {
 /// Reads the arguments of this process, does what they say, and says how it went.
 #[must_use]
 pub fn main() -> ExitCode {
+    if let Some(done) = windlass_runtime::compile_component(std::env::args_os().skip(1)) {
+        return done;
+    }
     let cli = Cli::parse();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = match runtime {

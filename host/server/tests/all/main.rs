@@ -7,6 +7,7 @@ mod callers;
 mod cli;
 mod files;
 mod life;
+mod mcp;
 mod pages;
 mod plugins;
 mod stream;
