@@ -21,6 +21,7 @@ mod registry;
 mod runner;
 mod schema;
 mod services;
+mod stamp;
 mod step;
 mod turn;
 mod view;
@@ -28,6 +29,7 @@ mod windlass;
 
 pub use compile::{Compiling, compile_component};
 pub use error::{Error, Refusal, Spec, Violation};
+pub use stamp::{check, outline, stamp};
 pub use view::{
     Action, ArtifactFile, Caller, CreateTask, Created, EventsPage, PluginView, QuestionView, TaskDetails, TaskPage,
     TaskView, ToolView, TurnView,

@@ -9,6 +9,7 @@ macro_rules! println {
     }};
 }
 
+mod component;
 mod config;
 mod doctor;
 mod fields;
@@ -79,6 +80,8 @@ enum Command {
     Plugin(plugin::Command),
     /// Lists the tools, or shows one with its input
     Tools(tools::Args),
+    /// Prints the contract between host and plugin, or writes it into a folder
+    Wit(component::Wit),
     /// Prints each setting with its value and where it came from
     Config(config::Args),
     /// Checks what the host needs; each finding comes with its cure
@@ -190,6 +193,7 @@ async fn dispatch(cli: Cli) -> Result<u8, Fail> {
         Command::Tasks(command) => Box::pin(tasks::run(&context, command)).await,
         Command::Plugin(command) => plugin::run(&context, command).await,
         Command::Tools(args) => tools::run(&context, args).await,
+        Command::Wit(args) => component::wit(&context, args),
         Command::Config(_) => Ok(config::run(&context)),
         Command::Doctor(_) => Ok(doctor::run(&context).await),
     };
