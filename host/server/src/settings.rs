@@ -379,7 +379,7 @@ fn listen(raw: &Raw) -> Result<SocketAddr, SettingsError> {
         return Ok(address);
     }
     Err(SettingsError(format!(
-        "listen = {address} ({}): this host has no logins for people elsewhere yet, so it listens on loopback addresses only; \
+        "listen = {address} ({}): it speaks plain HTTP, in which others on the way could read tokens, so it listens on loopback addresses only; \
          use 127.0.0.1 and reach it through an SSH tunnel",
         raw.source("listen")
     )))
