@@ -21,6 +21,7 @@ mod registry;
 mod runner;
 mod schema;
 mod services;
+mod stamp;
 mod step;
 mod tokens;
 mod turn;
@@ -29,6 +30,7 @@ mod windlass;
 
 pub use compile::{Compiling, compile_component};
 pub use error::{Error, Refusal, Spec, Violation};
+pub use stamp::{check, outline, stamp};
 pub use tokens::{Access, Lease, NewToken, TokenView};
 pub use view::{
     Action, ArtifactFile, Caller, CreateTask, Created, EventsPage, PluginView, QuestionView, TaskDetails, TaskPage,

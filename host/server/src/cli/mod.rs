@@ -9,6 +9,7 @@ macro_rules! println {
     }};
 }
 
+mod component;
 mod config;
 mod doctor;
 mod fields;
@@ -83,6 +84,8 @@ enum Command {
     Token(token::Command),
     /// Lists the tools, or shows one with its input
     Tools(tools::Args),
+    /// Prints the contract between host and plugin, or writes it into a folder
+    Wit(component::Wit),
     /// Prints each setting with its value and where it came from
     Config(config::Args),
     /// Checks what the host needs; each finding comes with its cure
@@ -195,6 +198,7 @@ async fn dispatch(cli: Cli) -> Result<u8, Fail> {
         Command::Plugin(command) => plugin::run(&context, command).await,
         Command::Token(command) => token::run(&context, command).await,
         Command::Tools(args) => tools::run(&context, args).await,
+        Command::Wit(args) => component::wit(&context, args),
         Command::Config(_) => Ok(config::run(&context)),
         Command::Doctor(_) => Ok(doctor::run(&context).await),
     };

@@ -55,7 +55,7 @@ pub(super) async fn run(context: &Context, detached: bool) -> Result<u8, Fail> {
 }
 
 /// This program, even where its file was replaced meanwhile.
-fn itself() -> Option<PathBuf> {
+pub(super) fn itself() -> Option<PathBuf> {
     if cfg!(target_os = "linux") { Some("/proc/self/exe".into()) } else { std::env::current_exe().ok() }
 }
 
