@@ -207,7 +207,9 @@ async fn a_listener_that_stops_reading_is_closed_and_costs_the_others_nothing() 
 #[test]
 fn a_bridge_is_whom_its_token_names() {
     let program = Program::new();
-    let token = program.run(&["token", "create", "ann"]).1.trim_end().to_owned();
+    let mut create = program.command(&["token", "create", "ann"]);
+    let created = create.env("WINDLASS_LOG", "trace").output().unwrap();
+    let token = String::from_utf8(created.stdout).unwrap().trim_end().to_owned();
     let start = |token: &str| {
         let mut command = program.command(&["mcp"]);
         Bridge::of(command.env("WINDLASS_TOKEN", token))
@@ -228,4 +230,6 @@ fn a_bridge_is_whom_its_token_names() {
     let refused = bridge.ask("tasks/get", json!({"taskId": id}));
     let message = refused["error"]["message"].as_str().unwrap();
     assert!(message.contains("not in force") && !message.contains(&token), "{refused}");
+    let log = std::fs::read_to_string(program.data().join("data/host.log")).unwrap();
+    assert!(log.contains("TRACE") && !log.contains(&token[3..35]), "the token is not in the log, however much it logs");
 }
