@@ -19,6 +19,7 @@ mod records;
 mod registry;
 mod runner;
 mod schema;
+mod seal;
 mod services;
 mod step;
 mod turn;

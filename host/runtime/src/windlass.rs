@@ -10,7 +10,7 @@ use crate::life::{self, Cancelled, New, situation};
 use crate::registry::{Installed, Registry};
 use crate::services::Services;
 use crate::view::{Action, ArtifactFile, Caller, CreateTask, Created, EventsPage, TaskPage, TaskView, TurnView};
-use crate::{runner, schema};
+use crate::{runner, schema, seal};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -117,6 +117,7 @@ impl Windlass {
 
     async fn with_store(options: Options, store: Store) -> Result<Self, Error> {
         let compiler = Compiler::new(options.data.join("cache"))?;
+        let seal = seal::of(&options.data)?;
         let registry = Registry::open(store.clone(), compiler).await?;
         let browser = Browser::new(options.browser);
         for address in options.denied {
@@ -127,6 +128,7 @@ impl Windlass {
             browser,
             registry,
             limits: options.limits,
+            seal,
             slots: Arc::new(Semaphore::new(options.slots.clamp(1, 10_000))),
             instances: Arc::new(Semaphore::new(INSTANCES)),
             running: Mutex::default(),
@@ -142,6 +144,13 @@ impl Windlass {
         }
         tokio::spawn(runner::watch(services.clone()));
         Ok(Self { services })
+    }
+
+    /// The key with which a way in seals what a caller is to bring back unchanged: the same for each start on this data
+    /// folder, so that it holds over a restart.
+    #[must_use]
+    pub fn seal(&self) -> &[u8; 32] {
+        &self.services.seal
     }
 
     /// An address that no page may reach: a listener of the host itself.
@@ -179,8 +188,13 @@ impl Windlass {
         self.check_open()?;
         let plugin = self.offering(&new.tool)?;
         if let Some(tool) = plugin.tool(&new.tool) {
-            let checked = plugin.check_input(tool, &new.input);
-            checked.map_err(|violations| Error::InvalidInput { tool: new.tool.clone(), violations })?;
+            let broken = |violations| Error::InvalidInput { tool: new.tool.clone(), violations };
+            if let Some(ask) = tool.ask_first.as_ref().filter(|ask| ask.is_due(&new.input)) {
+                // Nobody is asked for the sake of a call that would be refused all the same.
+                plugin.check_before(tool, ask, &new.input).map_err(broken)?;
+                return Err(Error::AskedFirst { tool: new.tool, ask: Box::new(ask.clone()) });
+            }
+            plugin.check_input(tool, &new.input).map_err(broken)?;
         }
         if schema::is_deep(&new.input) {
             return Err(Error::Invalid("the input is nested more than 64 levels deep".into()));
@@ -360,9 +374,8 @@ impl Windlass {
             let question = questions.iter().find(|q| q.key == *key && q.turn == row.turn && q.answer.is_none());
             if let (Some(question), Action::Accept(content)) = (question, action) {
                 let form = serde_json::from_str(&question.schema).unwrap_or_default();
-                let validator = schema::compile(&form).map_err(Error::Invalid)?;
-                let checked = schema::check(&validator, content).and_then(|()| schema::check_known(&form, content));
-                checked.map_err(|violations| Error::InvalidAnswer { key: key.clone(), violations })?;
+                schema::check_answer(&form, content)
+                    .map_err(|violations| Error::InvalidAnswer { key: key.clone(), violations })?;
             }
         }
         let (principal, by) = (scope(caller), caller.principal.clone());

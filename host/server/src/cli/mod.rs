@@ -12,6 +12,7 @@ macro_rules! println {
 mod config;
 mod doctor;
 mod fields;
+mod first;
 mod flags;
 mod follow;
 mod hint;
