@@ -24,5 +24,5 @@ mod told;
 mod tools;
 mod wait;
 
-pub use bridge::{BridgeError, bridge};
+pub use bridge::{BridgeError, Find, bridge};
 pub use endpoint::{Mcp, Options};

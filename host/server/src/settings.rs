@@ -8,7 +8,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use windlass_core::Limits;
+
+/// A reader may be slow, and wait for so long.
+const STALLED: Duration = Duration::from_secs(30);
 
 /// One setting.
 #[derive(Clone, Copy, Debug)]
@@ -316,6 +320,8 @@ pub struct Settings {
     pub log: String,
     /// What one turn may use.
     pub limits: Limits,
+    /// How long a reader may take nothing before its connection is closed; it resumes by its cursor. Not in the table.
+    pub stalled: Duration,
 }
 
 impl Settings {
@@ -331,6 +337,7 @@ impl Settings {
             data,
             listen: listen(raw)?,
             any_port: false,
+            stalled: STALLED,
             allow_no_sandbox: match raw.get("allow-no-sandbox") {
                 Some("true" | "1" | "yes") => true,
                 Some("false" | "0" | "no") | None => false,

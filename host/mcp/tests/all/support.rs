@@ -35,7 +35,6 @@ pub(crate) fn operator() -> Caller {
 
 pub(crate) struct Host {
     pub(crate) windlass: Windlass,
-    pub(crate) mcp: Mcp,
     pub(crate) base: String,
     pub(crate) closing: CancellationToken,
     _folder: tempfile::TempDir,
@@ -73,7 +72,7 @@ impl Host {
         let base = format!("http://{}", listener.local_addr().unwrap());
         let router = axum::Router::new().nest("/mcp", mcp.router()).layer(from_fn(judge));
         tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        Self { windlass, mcp, base, closing, _folder: folder }
+        Self { windlass, base, closing, _folder: folder }
     }
 
     pub(crate) fn client(&self) -> Client {

@@ -6,13 +6,13 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
-struct Program {
+pub(crate) struct Program {
     folder: tempfile::TempDir,
     serving: Option<Child>,
 }
 
 impl Program {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap(), serving: None }
     }
 
@@ -20,7 +20,7 @@ impl Program {
         self.folder.path()
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
         command.env_clear();
         for name in ["PATH", "HOME", "TMPDIR"] {
@@ -52,7 +52,7 @@ impl Program {
     }
 
     /// A host in the foreground; its address.
-    fn serve(&mut self) -> String {
+    pub(crate) fn serve(&mut self) -> String {
         let mut child = self.command(&["serve", "--json"]).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -60,7 +60,7 @@ impl Program {
         serde_json::from_str::<Value>(&line).unwrap()["url"].as_str().unwrap().to_owned()
     }
 
-    fn add(&self, name: &str) {
+    pub(crate) fn add(&self, name: &str) {
         let file = guest(name);
         let (exit, _, err) = self.run(&["plugin", "add", file.to_str().unwrap()]);
         assert_eq!(exit, 0, "{err}");
@@ -70,12 +70,12 @@ impl Program {
         assert_eq!(self.run(&["plugin", "enable", name]).0, 0);
     }
 
-    fn host(&self) -> Option<Value> {
+    pub(crate) fn host(&self) -> Option<Value> {
         serde_json::from_slice(&std::fs::read(self.data().join("data/host.json")).ok()?).ok()
     }
 }
 
-fn signal(pid: u64, signal: rustix::process::Signal) {
+pub(crate) fn signal(pid: u64, signal: rustix::process::Signal) {
     let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
     let _ = rustix::process::kill_process(pid, signal);
 }

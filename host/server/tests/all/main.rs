@@ -6,6 +6,7 @@ mod bad_input;
 mod cli;
 mod files;
 mod life;
+mod mcp;
 mod pages;
 mod plugins;
 mod stream;

@@ -34,11 +34,17 @@ pub(crate) struct Host {
 
 impl Host {
     pub(crate) async fn start() -> Self {
+        Self::start_with(|_| {}).await
+    }
+
+    /// With other settings than the usual.
+    pub(crate) async fn start_with(change: impl FnOnce(&mut Settings)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let flags = [("data", folder.path().to_str().unwrap()), ("listen", "127.0.0.1:0"), ("log", "warn")];
         let flags: BTreeMap<_, _> = flags.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
         let raw = Raw::gather(&flags, None, &|_| None).unwrap();
-        let settings = Settings::read(&raw).unwrap();
+        let mut settings = Settings::read(&raw).unwrap();
+        change(&mut settings);
         let running = windlass_server::serve(&settings, CancellationToken::new()).await.unwrap();
         Self {
             url: running.url.clone(),
@@ -52,14 +58,18 @@ impl Host {
     /// With these guests installed.
     pub(crate) async fn with(guests: &[&str]) -> Self {
         let host = Self::start().await;
+        host.install(guests).await;
+        host
+    }
+
+    pub(crate) async fn install(&self, guests: &[&str]) {
         for name in guests {
             let bytes = std::fs::read(guest(name)).unwrap();
             let added =
-                host.operator(Method::POST, "/api/v1/plugins?grant=").header("content-type", "application/wasm");
+                self.operator(Method::POST, "/api/v1/plugins?grant=").header("content-type", "application/wasm");
             let added = added.body(bytes).send().await.unwrap();
             assert_eq!(added.status(), 201, "{}", added.text().await.unwrap());
         }
-        host
     }
 
     pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
