@@ -19,7 +19,6 @@ mod records;
 mod registry;
 mod runner;
 mod schema;
-mod seal;
 mod services;
 mod step;
 mod turn;

@@ -18,8 +18,6 @@ pub(crate) struct Services {
     pub(crate) browser: Browser,
     pub(crate) registry: Registry,
     pub(crate) limits: Limits,
-    /// Proves that what a caller brings back came from this data folder's host.
-    pub(crate) seal: [u8; 32],
     /// Turns that run at once; a waiting turn holds none.
     pub(crate) slots: Arc<Semaphore>,
     /// Instances that may be alive at once, waiting ones too: each takes about seven memory maps of the process, of

@@ -10,7 +10,7 @@ use crate::life::{self, Cancelled, New, situation};
 use crate::registry::{Installed, Registry};
 use crate::services::Services;
 use crate::view::{Action, ArtifactFile, Caller, CreateTask, Created, EventsPage, TaskPage, TaskView, TurnView};
-use crate::{runner, schema, seal};
+use crate::{runner, schema};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -117,7 +117,6 @@ impl Windlass {
 
     async fn with_store(options: Options, store: Store) -> Result<Self, Error> {
         let compiler = Compiler::new(options.data.join("cache"))?;
-        let seal = seal::of(&options.data)?;
         let registry = Registry::open(store.clone(), compiler).await?;
         let browser = Browser::new(options.browser);
         for address in options.denied {
@@ -128,7 +127,6 @@ impl Windlass {
             browser,
             registry,
             limits: options.limits,
-            seal,
             slots: Arc::new(Semaphore::new(options.slots.clamp(1, 10_000))),
             instances: Arc::new(Semaphore::new(INSTANCES)),
             running: Mutex::default(),
@@ -150,7 +148,7 @@ impl Windlass {
     /// folder, so that it holds over a restart.
     #[must_use]
     pub fn seal(&self) -> &[u8; 32] {
-        &self.services.seal
+        self.services.store.seal()
     }
 
     /// An address that no page may reach: a listener of the host itself.
