@@ -13,8 +13,9 @@ use crate::piece::{Piece, same};
 /// deny_unknown_fields)]` are respected; what would need more than that does not compile.
 ///
 /// `#[schema(…)]` on a field adds `title`, `minimum`, `maximum`, `pattern`, `format`, `min_length`, `max_length`,
-/// `min_items`, `max_items`, and `default`: a literal that is also filled in when the field is missing. A schema is closed:
-/// a field that the struct does not have is refused.
+/// `min_items`, `max_items`, `mcp_header` (over MCP the field travels as the header `Mcp-Param-…` too, for routers on the way),
+/// and `default`: a literal that is also filled in when the field is missing. A schema is closed: a field that the struct
+/// does not have is refused.
 ///
 /// ```
 /// use windlass::prelude::*;

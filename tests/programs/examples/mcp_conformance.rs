@@ -88,12 +88,9 @@ struct Named {
 #[windlass::tool]
 fn multi_input() -> Result<String> {
     let (one, two) =
-        ask_all((question::<Named>("first", "The first name?"), question::<Named>("second", "The second name?")))?;
-    let name = |answer| match answer {
-        Answer::Accepted(Named { name }) => name,
-        _ => "nobody".to_owned(),
-    };
-    Ok(format!("{} and {}", name(one), name(two)))
+        ask_all((question::<Confirm>("first", "The first?"), question::<Confirm>("second", "The second?")))?;
+    let yes = |answer| matches!(answer, Answer::Accepted(Confirm { confirm: true }));
+    Ok(format!("{} and {}", yes(one), yes(two)))
 }
 
 /// Asks for a name before there is a task, which greets.
@@ -182,6 +179,31 @@ fn test_missing_capability() -> Result<String> {
     Ok("the client takes tasks".into())
 }
 
+/// Asks before it streams anything.
+#[windlass::tool(ask_first(Named, "user_name", "What is your name?"))]
+fn test_streaming_elicitation(Named { name }: Named) -> Result<String> {
+    Ok(format!("Hello, {name}!"))
+}
+
+/// Logs, which its caller reads in the log of the task.
+#[windlass::tool(task_support = "forbidden")]
+fn test_logging_tool() -> Result<String> {
+    info!("Logged");
+    Ok("Logged".into())
+}
+
+#[derive(Deserialize, Schema)]
+struct Routed {
+    #[schema(mcp_header = "Region")]
+    region: String,
+}
+
+/// Has a field that routers may read.
+#[windlass::tool(task_support = "forbidden")]
+fn test_routed(Routed { region }: Routed) -> Result<String> {
+    Ok(format!("Routed to {region}"))
+}
+
 windlass::plugin! {
     name: "mcp_conformance",
     description: "Tools of MCP's conformance suite.",
@@ -190,6 +212,6 @@ windlass::plugin! {
         test_input_required_result_elicitation, test_input_required_result_request_state,
         test_input_required_result_tampered_state, test_simple_text, test_image_content, test_audio_content,
         test_embedded_resource, test_multiple_content_types, test_error_handling, test_tool_with_progress,
-        test_missing_capability,
+        test_missing_capability, test_streaming_elicitation, test_logging_tool, test_routed,
     ],
 }
