@@ -36,11 +36,15 @@ pub(crate) fn inspect(bytes: &[u8]) -> Result<Manifest, Refusal> {
     }
     agree(&manifest, &outline.imports)?;
     for tool in &manifest.tools {
+        let refused = |which, why| Refusal::Schema { tool: tool.name.clone(), which, why };
+        if let Some(ask) = &tool.ask_first {
+            schema::check_form(&ask.schema).map_err(|why| refused("form of askFirst", why))?;
+        }
         for (which, schema) in
             [("inputSchema", Some(&tool.input_schema)), ("outputSchema", tool.output_schema.as_ref())]
         {
             if let Some(schema) = schema {
-                schema::compile(schema).map_err(|why| Refusal::Schema { tool: tool.name.clone(), which, why })?;
+                schema::compile(schema).map_err(|why| refused(which, why))?;
             }
         }
     }

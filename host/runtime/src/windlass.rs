@@ -152,6 +152,13 @@ impl Windlass {
         Ok(Self { services })
     }
 
+    /// The key with which a way in seals what a caller is to bring back unchanged: the same for each start on this data
+    /// folder, so that it holds over a restart.
+    #[must_use]
+    pub fn seal(&self) -> &[u8; 32] {
+        self.services.store.seal()
+    }
+
     /// An address that no page may reach: a listener of the host itself.
     pub fn deny(&self, address: SocketAddr) {
         self.services.browser.deny(address);
@@ -188,8 +195,13 @@ impl Windlass {
         self.check_open()?;
         let plugin = self.offering(&new.tool)?;
         if let Some(tool) = plugin.tool(&new.tool) {
-            let checked = plugin.check_input(tool, &new.input);
-            checked.map_err(|violations| Error::InvalidInput { tool: new.tool.clone(), violations })?;
+            let broken = |violations| Error::InvalidInput { tool: new.tool.clone(), violations };
+            if let Some(ask) = tool.ask_first.as_ref().filter(|ask| ask.is_due(&new.input)) {
+                // Nobody is asked for the sake of a call that would be refused all the same.
+                plugin.check_before(tool, ask, &new.input).map_err(broken)?;
+                return Err(Error::AskedFirst { tool: new.tool, ask: Box::new(ask.clone()) });
+            }
+            plugin.check_input(tool, &new.input).map_err(broken)?;
         }
         if schema::is_deep(&new.input) {
             return Err(Error::Invalid("the input is nested more than 64 levels deep".into()));
@@ -369,9 +381,8 @@ impl Windlass {
             let question = questions.iter().find(|q| q.key == *key && q.turn == row.turn && q.answer.is_none());
             if let (Some(question), Action::Accept(content)) = (question, action) {
                 let form = serde_json::from_str(&question.schema).unwrap_or_default();
-                let validator = schema::compile(&form).map_err(Error::Invalid)?;
-                let checked = schema::check(&validator, content).and_then(|()| schema::check_known(&form, content));
-                checked.map_err(|violations| Error::InvalidAnswer { key: key.clone(), violations })?;
+                schema::check_answer(&form, content)
+                    .map_err(|violations| Error::InvalidAnswer { key: key.clone(), violations })?;
             }
         }
         let (principal, by) = (scope(caller), caller.principal.clone());

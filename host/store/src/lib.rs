@@ -28,6 +28,7 @@ mod handle;
 mod lock;
 mod memory;
 mod rows;
+mod seal;
 mod sqlite;
 mod tail;
 mod tx;

@@ -117,6 +117,12 @@ impl Client {
         self
     }
 
+    /// Shows forms, takes no tasks.
+    pub(crate) fn waits(mut self) -> Self {
+        self.capabilities = json!({"elicitation": {}});
+        self
+    }
+
     pub(crate) fn named(mut self, principal: &str) -> Self {
         self.principal = principal.into();
         self

@@ -13,6 +13,7 @@ mod component;
 mod config;
 mod doctor;
 mod fields;
+mod first;
 mod flags;
 mod follow;
 mod hint;

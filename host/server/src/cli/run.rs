@@ -1,6 +1,7 @@
 //! `windlass run`: calls a tool, follows its task, asks at the terminal. The log goes to standard error and the outcome
 //! to standard output, so that a pipe gets the outcome.
 
+use super::first::First;
 use super::session::Session;
 use super::{Context, fields, render};
 use crate::client::{Fail, json};
@@ -63,12 +64,21 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<u8, Fail> {
         let schema = tools.iter().find(|tool| tool["name"] == *args.tool).map(|tool| &tool["inputSchema"]);
         fields::insert(&mut input, &args.fields, schema.unwrap_or(&Value::Null))?;
     }
-    let body = json!({"tool": args.tool, "input": input, "title": args.title, "timeoutMs": args.timeout});
-    let mut request = client.request(Method::POST, "/api/v1/tasks").json(&body);
-    if let Some(key) = &args.idempotency_key {
-        request = request.header("idempotency-key", key);
-    }
-    let task = json(request).await?;
+    let mut first = First::new(context);
+    let task = loop {
+        let body = json!({"tool": args.tool, "input": input, "title": args.title, "timeoutMs": args.timeout});
+        let mut request = client.request(Method::POST, "/api/v1/tasks").json(&body);
+        if let Some(key) = &args.idempotency_key {
+            request = request.header("idempotency-key", key);
+        }
+        match json(request).await {
+            Ok(task) => break task,
+            Err(fail) => match first.answer(fail)? {
+                Some(answer) => input.extend(answer),
+                None => return Ok(130),
+            },
+        }
+    };
     let id = task["id"].as_str().unwrap_or_default().to_owned();
     if args.detach {
         if context.json {

@@ -1,7 +1,7 @@
 //! The JSON Schemas of the API: the record, the views, the bodies.
 
 use serde_json::{Value, json};
-use windlass_core::{Cause, Kind, Status, WaitingFor};
+use windlass_core::{Cause, Kind, Status, TaskSupport, WaitingFor};
 
 fn of(name: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{name}")})
@@ -82,6 +82,7 @@ fn words() -> Value {
                 "rule": text(),
                 "message": text(),
             }))},
+            "askFirst": of("AskFirst"),
         })),
         "Alive": object(&["status", "version", "pid"], &json!({"status": {"const": "ok"}, "version": text(), "pid": {"type": "integer"}})),
         "Ready": object(&["ready", "store", "browser"], &json!({
@@ -97,7 +98,7 @@ fn words() -> Value {
 
 fn tasks() -> Value {
     json!({
-        "Tool": object(&["name", "description", "plugin", "inputSchema"], &json!({
+        "Tool": object(&["name", "description", "plugin", "inputSchema", "taskSupport"], &json!({
             "name": text(),
             "title": nullable(&text()),
             "description": text(),
@@ -105,6 +106,13 @@ fn tasks() -> Value {
             "inputSchema": {"type": "object", "description": "JSON Schema 2020-12."},
             "outputSchema": nullable(&json!({"type": "object"})),
             "annotations": {"type": "object"},
+            "taskSupport": {"enum": TaskSupport::ALL.map(TaskSupport::as_str), "description": "Whether a call over MCP may, must or can't be taken as a task. Here each call is one."},
+            "askFirst": nullable(&of("AskFirst")),
+        })),
+        "AskFirst": object(&["key", "message", "schema"], &json!({
+            "key": text(),
+            "message": text(),
+            "schema": {"type": "object", "description": "A flat form. A call over HTTP has its fields in the input; without those that it requires it is refused with WL0030."},
         })),
         "Tools": object(&["tools"], &json!({"tools": list("Tool")})),
         "Task": object(&["id", "tool", "plugin", "principal", "status", "turn", "open", "archived", "createdAt", "updatedAt", "firstSeq", "lastSeq"], &json!({
