@@ -117,6 +117,12 @@ pub enum Error {
     /// Only operators.
     #[error("only an operator may do that")]
     NotOperator,
+    /// No such token.
+    #[error("there is no token `{0}`: `windlass token list` has their ids and names")]
+    UnknownToken(String),
+    /// A token of that name is in force.
+    #[error("a token named `{0}` is in force: revoke it first, or choose another name")]
+    TokenTaken(String),
     /// The store can't.
     #[error("the store failed: {0}")]
     Store(#[from] windlass_store::StoreError),
@@ -250,6 +256,8 @@ impl Error {
             Self::Store(_) | Self::Io(_) => spec("WL0018", "The store failed", 503, 6),
             Self::AskedFirst { .. } => spec("WL0030", "Asked before a task exists", 422, 2),
             Self::Closing => spec("WL0019", "The host is shutting down", 503, 6),
+            Self::UnknownToken(_) => spec("WL0020", "Unknown token", 404, 3),
+            Self::TokenTaken(_) => spec("WL0021", "Name of a token in force", 409, 4),
         }
     }
 

@@ -52,14 +52,14 @@ pub(crate) fn inspect(bytes: &[u8]) -> Result<Manifest, Refusal> {
 }
 
 #[derive(Default)]
-struct Outline {
+pub(crate) struct Outline {
     manifests: Vec<Vec<u8>>,
-    imports: Vec<String>,
-    exports: Vec<String>,
+    pub(crate) imports: Vec<String>,
+    pub(crate) exports: Vec<String>,
 }
 
 impl Outline {
-    fn read(bytes: &[u8]) -> Result<Self, Refusal> {
+    pub(crate) fn read(bytes: &[u8]) -> Result<Self, Refusal> {
         let damaged = |e: wasmparser::BinaryReaderError| Refusal::Damaged(e.to_string());
         let (mut outline, mut depth) = (Self::default(), 0_u32);
         for payload in Parser::new(0).parse_all(bytes) {

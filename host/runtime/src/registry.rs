@@ -197,12 +197,7 @@ impl Registry {
             let (compiler, store, digest) = (self.compiler.clone(), self.store.clone(), digest.to_owned());
             let load = move || compiler.load(&digest, || store.blobs().read(&digest));
             let component = tokio::task::spawn_blocking(load).await.map_err(|e| Refusal::Compile(e.to_string()))??;
-            let linked = self.linker.instantiate_pre(&component).and_then(PluginPre::new);
-            linked.map_err(|e| Refusal::Import {
-                wanted: format!("{e:#}"),
-                offered: None,
-                cure: "build it with the SDK of this host's version".into(),
-            })
+            interface::link(&self.linker, &component)
         });
         ready.await.cloned()
     }

@@ -259,11 +259,11 @@ pub struct ArtifactFile {
     pub path: std::path::PathBuf,
 }
 
-fn time<S: serde::Serializer>(at: &Millis, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn time<S: serde::Serializer>(at: &Millis, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(at)
 }
 
-fn optional_time<S: serde::Serializer>(at: &Option<Millis>, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn optional_time<S: serde::Serializer>(at: &Option<Millis>, serializer: S) -> Result<S::Ok, S::Error> {
     match at {
         Some(at) => serializer.collect_str(at),
         None => serializer.serialize_none(),

@@ -1,14 +1,18 @@
-//! The host as its ways in see it: every request of a caller is one function, those about plugins in `plugins`.
+//! The host as its ways in see it: every request of a caller is one function, those about plugins in `plugins`, about
+//! tokens in `tokens`.
 
 mod plugins;
 mod shapes;
+mod tokens;
 
 use crate::clock;
+use crate::compile::Compiling;
 use crate::engine::Compiler;
 use crate::error::Error;
 use crate::life::{self, Cancelled, New, situation};
 use crate::registry::{Installed, Registry};
 use crate::services::Services;
+use crate::tokens::Keyring;
 use crate::view::{Action, ArtifactFile, Caller, CreateTask, Created, EventsPage, TaskPage, TaskView, TurnView};
 use crate::{runner, schema};
 use parking_lot::Mutex;
@@ -44,6 +48,8 @@ pub struct Options {
     pub built_in: Vec<&'static [u8]>,
     /// Addresses that no page may reach, beside those the host knows itself.
     pub denied: Vec<SocketAddr>,
+    /// How components are compiled in a process of its own, within bounds. None: in this one, without bounds.
+    pub compiling: Option<Compiling>,
 }
 
 /// Which tasks a list shows.
@@ -116,8 +122,9 @@ impl Windlass {
     }
 
     async fn with_store(options: Options, store: Store) -> Result<Self, Error> {
-        let compiler = Compiler::new(options.data.join("cache"))?;
+        let compiler = Compiler::new(options.data.join("cache"), options.compiling)?;
         let registry = Registry::open(store.clone(), compiler).await?;
+        let keyring = Keyring::open(store.clone()).await?;
         let browser = Browser::new(options.browser);
         for address in options.denied {
             browser.deny(address);
@@ -126,6 +133,7 @@ impl Windlass {
             store,
             browser,
             registry,
+            keyring,
             limits: options.limits,
             slots: Arc::new(Semaphore::new(options.slots.clamp(1, 10_000))),
             instances: Arc::new(Semaphore::new(INSTANCES)),
@@ -163,6 +171,7 @@ impl Windlass {
         // A turn notices at its next await; one that computes is dropped with the process.
         let _ = tokio::time::timeout(Duration::from_secs(5), self.services.tracker.wait()).await;
         self.services.browser.shutdown().await;
+        self.services.keyring.flush().await;
         self.services.store.close().await;
     }
 

@@ -61,6 +61,7 @@ pub async fn serve(settings: &Settings, shutdown: CancellationToken) -> anyhow::
         limits: settings.limits.clone(),
         built_in: BUILT_IN.to_vec(),
         denied: vec![address],
+        compiling: settings.compiling.clone(),
     })
     .await
     .with_context(|| format!("the host can't start on {}", settings.data.display()))?;

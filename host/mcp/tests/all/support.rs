@@ -60,6 +60,7 @@ impl Host {
             slots: 64,
             limits: Limits::default(),
             built_in: Vec::new(),
+            compiling: None,
             denied: Vec::new(),
         };
         let windlass = Windlass::open(runtime).await.unwrap();

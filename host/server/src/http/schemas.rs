@@ -40,7 +40,7 @@ fn body(required: &[&str], properties: &Value) -> Value {
 /// All of them by name.
 pub(super) fn all() -> Value {
     let mut all = json!({});
-    for part in [words(), tasks(), bodies(), plugins()] {
+    for part in [words(), tasks(), bodies(), plugins(), tokens()] {
         if let (Some(all), Value::Object(part)) = (all.as_object_mut(), part) {
             all.extend(part);
         }
@@ -180,6 +180,11 @@ fn bodies() -> Value {
         }})),
         "ArchiveTask": body(&[], &json!({"archived": {"type": "boolean", "default": true}})),
         "FailTask": body(&[], &json!({"message": {"type": ["string", "null"]}})),
+        "CreateToken": body(&["name"], &json!({
+            "name": {"type": "string", "pattern": "^[a-z][a-z0-9_-]{0,63}$", "description": "The principal that its holder is."},
+            "role": {"enum": ["user", "operator"], "default": "user"},
+            "ttlMs": {"type": ["integer", "null"], "minimum": 1, "maximum": 315_360_000_000_u64, "description": "When it ends by itself; none: when it is revoked."},
+        })),
         "PatchPlugin": body(&[], &json!({
             "enabled": {"type": ["boolean", "null"]},
             "grants": {"type": ["array", "null"], "items": text(), "description": "Permission lines; they replace those that are there."},
@@ -204,5 +209,26 @@ fn plugins() -> Value {
             "addedAt": time(),
         })),
         "Plugins": object(&["plugins"], &json!({"plugins": list("Plugin")})),
+    })
+}
+
+fn tokens() -> Value {
+    let fields = json!({
+        "id": {"type": "integer", "minimum": 1},
+        "name": {"type": "string", "description": "The principal that its holder is."},
+        "role": {"enum": ["user", "operator"]},
+        "state": {"enum": ["active", "expired", "revoked"]},
+        "createdAt": time(),
+        "expiresAt": nullable(&time()),
+        "lastUsedAt": nullable(&time()),
+        "revokedAt": nullable(&time()),
+    });
+    let mut new = fields.clone();
+    new["token"] =
+        json!({"type": "string", "description": "What to send as `Authorization: Bearer`; answered this once."});
+    json!({
+        "Token": object(&["id", "name", "role", "state", "createdAt"], &fields),
+        "NewToken": object(&["id", "name", "role", "state", "createdAt", "token"], &new),
+        "Tokens": object(&["tokens"], &json!({"tokens": list("Token")})),
     })
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod bad_input;
+mod callers;
 mod cli;
 mod files;
 mod life;
@@ -11,3 +12,4 @@ mod pages;
 mod plugins;
 mod stream;
 mod support;
+mod tokens;
