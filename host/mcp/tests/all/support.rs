@@ -200,6 +200,13 @@ impl Client {
         Stream(response, String::new(), VecDeque::new())
     }
 
+    /// Messages of the answer to a request, as they come.
+    pub(crate) async fn open(&self, message: &Value) -> Stream {
+        let response = self.post(message).await;
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        Stream(response, String::new(), VecDeque::new())
+    }
+
     /// The task as soon as it has this status; told, not polled.
     pub(crate) async fn until(&self, task: &str, status: &str) -> Value {
         let mut stream = self.listen(json!({"taskIds": [task]})).await;
