@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use crate::context::Context;
 use crate::engine::Engine;
-use crate::error::Error;
+use crate::error::{Code, Error};
 use crate::event::Event;
 use crate::fence::dial::Dialer;
 use crate::fence::policy::Policy;
@@ -31,6 +31,8 @@ pub struct Config {
     /// Sockets that no page may ever reach: the host's own listeners. An unspecified address stands
     /// for all of this machine.
     pub denied: Vec<SocketAddr>,
+    /// Pages a context, and pages and popups in all; `None` is 16 and 128.
+    pub pages: Option<(usize, usize)>,
 }
 
 /// One Chromium, launched when the first page is opened and again after it died. A cheap handle:
@@ -152,6 +154,18 @@ impl Browser {
     /// The process id of the running browser.
     pub fn pid(&self) -> Option<u32> {
         self.current().as_ref()?.pid()
+    }
+
+    /// Whether one more page may be opened in a context that has `own`.
+    pub(crate) fn check_limits(&self, engine: &Engine, own: usize) -> Result<(), Error> {
+        let (of_context, in_all) = self.inner.config.pages.unwrap_or((16, 128));
+        if own >= of_context {
+            return Err(Error::new(Code::Limit, format!("a context may have {of_context} pages open")));
+        }
+        if engine.targets().count() >= in_all {
+            return Err(Error::new(Code::Limit, format!("the browser may have {in_all} pages open")));
+        }
+        Ok(())
     }
 
     pub(crate) fn context_closed(&self) {

@@ -25,11 +25,14 @@ pub(crate) struct Engine {
     process: Arc<Process>,
     targets: Arc<Targets>,
     version: String,
+    agent: String,
 }
 
 #[derive(Deserialize)]
 struct Version {
     product: String,
+    #[serde(rename = "userAgent")]
+    agent: String,
 }
 
 impl Engine {
@@ -52,7 +55,7 @@ impl Engine {
             let version: Version = version.wait().await?;
             discover.wait::<Value>().await?;
             attach.wait::<Value>().await?;
-            Ok::<_, Failure>(version.product)
+            Ok::<_, Failure>(version)
         };
         let greeting = async {
             match greeting.await {
@@ -65,9 +68,12 @@ impl Engine {
         let version =
             Deadline::after(LAUNCH_TIMEOUT).run("the browser to start", greeting).await.and_then(|greeted| greeted);
         let version = version.map_err(|error| Error::unavailable(format!("no browser: {}", error.message)))?;
+        let Version { product: version, agent } = version;
+        // Sites serve something else, or nothing, to a browser that calls itself headless.
+        let agent = agent.replace("HeadlessChrome", "Chrome");
         tracing::info!(%version, pid = process.pid(), elapsed = ?begin.elapsed(), "Chromium started");
         tokio::spawn(watch(Arc::downgrade(&process), Arc::clone(&targets)));
-        Ok(Engine { connection, process, targets, version })
+        Ok(Engine { connection, process, targets, version, agent })
     }
 
     pub(crate) fn connection(&self) -> &Arc<Connection> {
@@ -80,6 +86,11 @@ impl Engine {
 
     pub(crate) fn version(&self) -> &str {
         &self.version
+    }
+
+    /// What pages call the browser unless they are told otherwise.
+    pub(crate) fn agent(&self) -> &str {
+        &self.agent
     }
 
     pub(crate) fn pid(&self) -> Option<u32> {

@@ -24,15 +24,18 @@ mod browser;
 mod call;
 mod cdp;
 mod context;
+mod downloads;
 mod engine;
 mod error;
 mod event;
 mod fence;
+mod frames;
 mod keys;
 mod launch;
 mod locator;
 mod options;
 mod page;
+mod records;
 mod tab;
 mod targets;
 
@@ -42,5 +45,10 @@ pub use context::Context;
 pub use error::{Code, Error};
 pub use event::Event;
 pub use fence::policy::{Destination, Policy, Scheme, Verdict};
-pub use options::{Format, Image, Navigation, PageOptions, Shot, Until};
+pub use downloads::{Download, DownloadState};
+pub use options::{
+    Button, ClickOptions, ColorScheme, Credentials, DialogAnswer, Dialogs, Format, Geolocation, Image, LoadState,
+    Navigation, PageOptions, PdfOptions, Shot, SnapshotOptions, Until,
+};
 pub use page::Page;
+pub use records::{ConsoleMessage, PageError, Request};

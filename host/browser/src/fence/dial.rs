@@ -74,6 +74,19 @@ impl Dialer {
         }
     }
 
+    /// As [`Dialer::judge`], for the address of a page.
+    pub(crate) fn judge_page(&self, destination: &Destination) -> Result<(), Refusal> {
+        self.judge(destination)?;
+        if self.policy.has_page_list() && self.policy.opens(destination) == Verdict::Denied {
+            return Err(Refusal::Blocked("a page may load from there, but not go there".into()));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn has_page_list(&self) -> bool {
+        self.policy.has_page_list()
+    }
+
     /// Judges, resolves, checks and connects. A refusal is reported; `url` is what the page asked
     /// for, where known.
     pub(crate) async fn connect(&self, destination: &Destination, url: Option<&str>) -> Result<TcpStream, Refusal> {

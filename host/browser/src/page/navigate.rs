@@ -63,7 +63,8 @@ impl Page {
         };
         abort.armed = false;
         if navigated.is_download {
-            return Err(Error::unavailable(format!("{url} is a download, not a document; downloads are refused")));
+            let what = if self.downloads().is_some() { "it is kept in the folder for downloads" } else { "downloads are refused" };
+            return Err(Error::unavailable(format!("{url} is a download, not a document; {what}")));
         }
         let Some(loader) = navigated.loader else {
             return match navigated.error {
@@ -129,7 +130,7 @@ impl Page {
     /// An endless script in the document that is left would keep the next one out for ever; it is
     /// ended. It has to be now: as soon as the next document is on its way, the old one can't be
     /// spoken to.
-    async fn end_standstill(&self, deadline: &Deadline) -> Result<(), Error> {
+    pub(super) async fn end_standstill(&self, deadline: &Deadline) -> Result<(), Error> {
         let tab = &self.inner.tab;
         let ping = tab.send("Runtime.evaluate", &json!({"expression": "0"}));
         let answered = tab.answer::<Value>(ping, "the page to answer", &deadline.at_most(STANDSTILL)).await;
@@ -154,8 +155,8 @@ impl Page {
             };
         };
         let dialer = self.inner.fence.dialer();
-        match dialer.judge(&destination) {
-            Ok(_) => Ok(url),
+        match dialer.judge_page(&destination) {
+            Ok(()) => Ok(url),
             Err(refusal) => {
                 dialer.note(&destination, Some(url.as_str()), refusal.clone());
                 Err(explain(&destination, &refusal))
@@ -164,7 +165,7 @@ impl Page {
     }
 
     /// The fence's reason, if it refused the origin of `url` after `mark`.
-    fn refused(&self, url: &str, mark: u64) -> Option<Error> {
+    pub(super) fn refused(&self, url: &str, mark: u64) -> Option<Error> {
         let destination = Destination::of(&Url::parse(url).ok()?)?;
         // A tunnel is remembered without its scheme.
         let tunnel = Destination { scheme: None, ..destination.clone() };
@@ -215,7 +216,7 @@ impl Page {
         let settled = async {
             tab.wait("the navigation", &deadline, over).await?;
             // A form that is submitted is no longer scheduled a moment before it navigates.
-            self.ask_once::<Value>("handled", &Value::Null, "the navigation", &deadline).await?;
+            self.ask_main::<Value>("handled", &Value::Null, "the navigation", &deadline).await?;
             tab.wait("the navigation", &deadline, over).await
         };
         let _ = settled.await;
