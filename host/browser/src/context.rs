@@ -126,9 +126,11 @@ impl Context {
     /// # Errors
     /// [`Code::Invalid`](crate::Code::Invalid): there is no such folder.
     pub async fn downloads_into(&self, folder: PathBuf, limit: u64) -> Result<(), Error> {
-        let folder = tokio::fs::canonicalize(&folder).await.ok().filter(|folder| folder.is_dir()).ok_or_else(|| {
-            Error::invalid(format!("{} is no folder", folder.display()))
-        })?;
+        let folder = tokio::fs::canonicalize(&folder)
+            .await
+            .ok()
+            .filter(|folder| folder.is_dir())
+            .ok_or_else(|| Error::invalid(format!("{} is no folder", folder.display())))?;
         *self.guard.downloads.lock().unwrap_or_else(PoisonError::into_inner) =
             Some(Arc::new(Downloads::new(folder, limit)));
         if let Some(place) = self.place_slot().clone() {
@@ -146,8 +148,7 @@ impl Context {
         let place = deadline.run("the browser to start", self.place()).await??;
         self.browser.check_limits(&place.engine, self.guard_pages())?;
         options.user_agent.get_or_insert_with(|| place.engine.agent().to_owned());
-        let owner =
-            Owner { page: id, popup: false, options: Arc::new(options), events: self.guard.events.clone() };
+        let owner = Owner { page: id, popup: false, options: Arc::new(options), events: self.guard.events.clone() };
         let (give, taken) = oneshot::channel();
         // In a task of its own: a caller that gives up must not leave a page behind that nobody
         // knows.

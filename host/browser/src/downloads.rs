@@ -84,16 +84,22 @@ impl Downloads {
         });
     }
 
-    /// Gives the file its name.
+    /// Gives the file its name; the file of a download that has failed is removed.
     pub(crate) fn finish(&self, id: &str) {
-        self.change(id, |download| match rename(&self.folder, id, &download.name) {
-            Ok((name, size)) => {
-                download.path = self.folder.join(&name);
-                download.name = name;
-                download.size = size;
-                download.state = DownloadState::Done;
+        self.change(id, |download| {
+            if download.state != DownloadState::Running {
+                let _ = std::fs::remove_file(self.folder.join(id));
+            } else {
+                match rename(&self.folder, id, &download.name) {
+                    Ok((name, size)) => {
+                        download.path = self.folder.join(&name);
+                        download.name = name;
+                        download.size = size;
+                        download.state = DownloadState::Done;
+                    }
+                    Err(error) => download.state = DownloadState::Failed(format!("it can't be stored: {error}")),
+                }
             }
-            Err(error) => download.state = DownloadState::Failed(format!("it can't be stored: {error}")),
         });
     }
 
@@ -159,10 +165,16 @@ fn rename(folder: &Path, id: &str, name: &str) -> std::io::Result<(String, u64)>
 /// A plain file name: no folder, no control or odd characters, no leading dot, at most 128 bytes.
 fn safe_name(suggested: &str) -> String {
     let last = suggested.rsplit(['/', '\\']).next().unwrap_or_default();
-    let plain: String = last
-        .chars()
-        .map(|letter| if letter.is_alphanumeric() || matches!(letter, '.' | '-' | '_' | ' ' | '(' | ')') { letter } else { '_' })
-        .collect();
+    let plain: String =
+        last.chars()
+            .map(|letter| {
+                if letter.is_alphanumeric() || matches!(letter, '.' | '-' | '_' | ' ' | '(' | ')') {
+                    letter
+                } else {
+                    '_'
+                }
+            })
+            .collect();
     let plain = plain.trim().trim_start_matches('.').trim();
     let (stem, extension) = match plain.rsplit_once('.') {
         Some((stem, extension)) if extension.len() <= 16 => (stem, format!(".{extension}")),

@@ -105,8 +105,7 @@ impl Frames {
 
     /// In the order in which they were added.
     pub(crate) fn children(&self, id: &str) -> Vec<String> {
-        let mut children: Vec<_> =
-            self.by_id.iter().filter(|(_, frame)| frame.parent.as_deref() == Some(id)).collect();
+        let mut children: Vec<_> = self.by_id.iter().filter(|(_, frame)| frame.parent.as_deref() == Some(id)).collect();
         children.sort_by_key(|(_, frame)| frame.order);
         children.into_iter().map(|(id, _)| id.clone()).collect()
     }

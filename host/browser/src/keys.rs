@@ -207,9 +207,8 @@ pub(crate) fn typed(letter: char) -> Vec<Value> {
 pub(crate) fn modifiers(names: &[String]) -> Result<u8, Error> {
     names.iter().try_fold(0, |held, name| {
         let modifier = Modifier::parse(name);
-        let modifier = modifier.ok_or_else(|| {
-            Error::invalid(format!("`{name}` is no modifier; known: Alt, Control, Meta, Shift"))
-        })?;
+        let modifier = modifier
+            .ok_or_else(|| Error::invalid(format!("`{name}` is no modifier; known: Alt, Control, Meta, Shift")))?;
         Ok(held | modifier.bit())
     })
 }

@@ -42,10 +42,10 @@ mod targets;
 pub use browser::{Browser, Config};
 pub use call::Call;
 pub use context::Context;
+pub use downloads::{Download, DownloadState};
 pub use error::{Code, Error};
 pub use event::Event;
 pub use fence::policy::{Destination, Policy, Scheme, Verdict};
-pub use downloads::{Download, DownloadState};
 pub use options::{
     Button, ClickOptions, ColorScheme, Credentials, DialogAnswer, Dialogs, Format, Geolocation, Image, LoadState,
     Navigation, PageOptions, PdfOptions, Shot, SnapshotOptions, Until,

@@ -262,7 +262,12 @@ impl Tab {
     }
 
     /// As [`Tab::send`], to the session of a frame.
-    pub(crate) fn send_in(&self, session: &str, method: &'static str, params: &Value) -> crate::cdp::connection::Answer {
+    pub(crate) fn send_in(
+        &self,
+        session: &str,
+        method: &'static str,
+        params: &Value,
+    ) -> crate::cdp::connection::Answer {
         self.connection.send(Some(session), method, params)
     }
 

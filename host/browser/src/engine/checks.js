@@ -3,7 +3,12 @@
 // Answers are plain values. A failed check is {failed: name, matched, …}: the host turns it into an
 // error.
 
-const nextFrame = () => new Promise(requestAnimationFrame);
+// A frame that nobody can see draws nothing: it must not be waited for.
+const UNDRAWN = 150;
+const nextFrame = () => new Promise(resume => {
+  const late = setTimeout(resume, UNDRAWN);
+  requestAnimationFrame(() => { clearTimeout(late); resume(); });
+});
 const pause = time => new Promise(resume => setTimeout(resume, time));
 
 // Requests that the host still waits for, so that a cancelled click arms nothing later.
@@ -102,6 +107,8 @@ const scrollIntoView = element => {
     return part.left <= box.left && part.top <= box.top && part.right >= box.right && part.bottom >= box.bottom;
   });
   if (!seen) element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
+  // The frames around this one may have to scroll, too; this one can't see them.
+  else if (window.parent !== window) element.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' });
 };
 
 // The middle of the first piece of the element that can be seen: an inline link may be in several. `position` counts from

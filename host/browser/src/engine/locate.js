@@ -176,6 +176,8 @@ const locate = (steps, starts = [0], offsets = {}) => {
   let roots = [];
   for (const [at, step] of steps.entries()) {
     if (step.ref != null) {
+      // Child frames of it begin at the next step.
+      if (!starts.includes(at)) continue;
       const element = byRef(step.ref);
       if (!element) throw new StaleRef(step.ref);
       roots = [element];

@@ -56,6 +56,8 @@ const TEXTLESS = new Set(['script', 'style', 'noscript', 'template']);
 // A tree can be deeper than the stack; what lies deeper than this names nothing.
 const NAME_DEPTH = 300;
 let nameDepth = 0;
+// The field whose label is read: what it holds is not part of its own name.
+let labelled = null;
 
 const contentText = node => {
   if (nameDepth >= NAME_DEPTH) return '';
@@ -71,7 +73,7 @@ const contentOf = node => {
   let text = '';
   for (const child of childrenOf(node)) {
     if (child.nodeType === Node.TEXT_NODE) text += child.data;
-    if (child.nodeType !== Node.ELEMENT_NODE || TEXTLESS.has(child.localName)) continue;
+    if (child.nodeType !== Node.ELEMENT_NODE || child === labelled || TEXTLESS.has(child.localName)) continue;
     if (child.getAttribute('aria-hidden') === 'true') continue;
     const style = getComputedStyle(child);
     if (style.display === 'none' || (style.visibility !== 'visible' && style.display !== 'contents')) continue;
@@ -111,7 +113,10 @@ const nameOf = (element, role = roleOf(element)) => {
     if (type !== 'button' && !element.hasAttribute('value')) return type === 'submit' ? 'Submit' : 'Reset';
   }
   if (element.labels && element.labels.length) {
+    const outer = labelled;
+    labelled = element;
     const labels = normalize([...element.labels].map(contentText).join(' '));
+    labelled = outer;
     if (labels) return labels;
   }
   if (tag === 'img' || tag === 'area' || type === 'image') {

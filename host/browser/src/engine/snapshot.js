@@ -147,16 +147,16 @@ class Snapshot {
       for (const [frame, shown] of frameElements) if (shown.deref() === element) this.shown.push({ frame, line: this.lines.length, indent: depth + 1 });
       return;
     }
-    if (element.localName === 'textarea' || role === 'math') return;
+    const value = describedValue(element);
+    if (value) this.push(`${indent}  - text: ${quote(cut(value, NAME_LENGTH))}`);
     const named = !!name && NAMED_BY_CONTENT.has(role);
-    this.children(element, depth + 1, named || inName, pointer || pointed);
+    if (element.localName !== 'textarea') this.children(element, depth + 1, named || inName, pointer || pointed);
     if (named) this.pending = '';
     else this.flush(`${indent}  `);
     // A single text goes behind its element.
     const text = `${indent}  - text: `;
-    if (this.lines.length === at + 2 && this.lines[at + 1].startsWith(text) && !this.lines[at].includes('"]: ')) {
-      this.lines[at] += `: ${this.lines.pop().slice(text.length)}`;
-    }
+    if (this.lines.length === at + 2 && this.lines[at + 1].startsWith(text)) this.lines[at] += `: ${this.lines.pop().slice(text.length)}`;
+    else if (this.lines.length > at + 1) this.lines[at] += ':';
   }
 
   line(element, role, name, acted, indent) {
@@ -172,8 +172,7 @@ class Snapshot {
     if (element === element.getRootNode().activeElement && element !== document.body) line += ' [active]';
     if (acted && isOutOfReach(element)) line += ' [off-screen]';
     if (acted && role !== 'option') line += ` [ref=${this.refFor(element)}]`;
-    const value = describedValue(element);
-    return value ? `${line}: ${quote(cut(value, NAME_LENGTH))}` : line;
+    return line;
   }
 }
 

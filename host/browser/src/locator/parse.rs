@@ -161,7 +161,8 @@ fn role(text: &str) -> Result<Step, String> {
     }
     let (mut name, mut states) = (None, Vec::new());
     for attribute in attributes(rest)? {
-        let (key, given) = attribute.split_once('=').map_or((attribute, None), |(key, value)| (key, Some(value.trim())));
+        let (key, given) =
+            attribute.split_once('=').map_or((attribute, None), |(key, value)| (key, Some(value.trim())));
         match (key.trim(), given) {
             ("name", Some(given)) => name = Some(value(given)?),
             (state, given) if STATES.contains(&state) => states.push((state.into(), given.unwrap_or("true").into())),
@@ -175,7 +176,10 @@ fn role(text: &str) -> Result<Step, String> {
 fn attributes(mut text: &str) -> Result<Vec<&str>, String> {
     let mut found = Vec::new();
     while !text.trim_start().is_empty() {
-        text = text.trim_start().strip_prefix('[').ok_or_else(|| format!("expected `[name=\"…\"]` instead of `{text}`"))?;
+        text = text
+            .trim_start()
+            .strip_prefix('[')
+            .ok_or_else(|| format!("expected `[name=\"…\"]` instead of `{text}`"))?;
         let mut scan = Scan::default();
         let end = text.char_indices().find(|(_, letter)| {
             let inside = scan.quote.is_some() || scan.regex || scan.depth > 0 || scan.escaped;

@@ -65,7 +65,9 @@ impl std::str::FromStr for LoadState {
             "domcontentloaded" => Ok(LoadState::DomContentLoaded),
             "load" => Ok(LoadState::Load),
             "networkidle" => Ok(LoadState::NetworkIdle),
-            _ => Err(Error::invalid(format!("unknown load state `{text}`; known: domcontentloaded, load, networkidle"))),
+            _ => {
+                Err(Error::invalid(format!("unknown load state `{text}`; known: domcontentloaded, load, networkidle")))
+            }
         }
     }
 }

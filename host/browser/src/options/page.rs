@@ -66,7 +66,10 @@ pub struct Credentials {
 
 impl std::fmt::Debug for Credentials {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Credentials").field("username", &self.username).field("origin", &self.origin).finish_non_exhaustive()
+        f.debug_struct("Credentials")
+            .field("username", &self.username)
+            .field("origin", &self.origin)
+            .finish_non_exhaustive()
     }
 }
 
@@ -283,7 +286,10 @@ mod tests {
     fn an_unknown_setting_names_the_known_ones() {
         let error = settings(&[("view-port", "1x1")]).unwrap_err();
         assert_eq!(error.code, Code::Invalid);
-        assert_eq!(error.message, "unknown setting `view-port`; known: viewport, scale, mobile, touch, locale, time-zone, user-agent, geolocation, color-scheme, offline, headers, username, password, credentials-origin, dialogs");
+        assert_eq!(
+            error.message,
+            "unknown setting `view-port`; known: viewport, scale, mobile, touch, locale, time-zone, user-agent, geolocation, color-scheme, offline, headers, username, password, credentials-origin, dialogs"
+        );
     }
 
     #[test]

@@ -115,7 +115,10 @@ impl Page {
         let (width, height) = options.paper;
         let (top, right, bottom, left) = options.margins;
         let fits = |side: f64| side > 0.0 && side <= 200.0;
-        if !fits(width) || !fits(height) || [top, right, bottom, left].iter().any(|margin| !(0.0..=100.0).contains(margin)) {
+        if !fits(width)
+            || !fits(height)
+            || [top, right, bottom, left].iter().any(|margin| !(0.0..=100.0).contains(margin))
+        {
             return Err(Error::invalid("a paper side is above 0 and at most 200 inches, a margin at most 100"));
         }
         if !(0.1..=2.0).contains(&options.scale) {
@@ -157,7 +160,9 @@ impl Page {
             let Outcome::Done((corner, _)) = self.in_page(&found.place, corner, None, false, waiting).await? else {
                 continue;
             };
-            let Some(scrolled) = self.ask_main("scrolled", &Value::Null, &waiting_for, deadline).await? else { continue };
+            let Some(scrolled) = self.ask_main("scrolled", &Value::Null, &waiting_for, deadline).await? else {
+                continue;
+            };
             return Ok((Area { x: corner.x, y: corner.y, ..area }, scrolled));
         }
     }

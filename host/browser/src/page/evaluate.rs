@@ -49,7 +49,13 @@ impl Page {
     ///
     /// # Errors
     /// As [`Page::evaluate`] and [`Page::text`].
-    pub async fn evaluate_on(&self, locator: &str, function: &str, argument: &Value, call: &Call) -> Result<Value, Error> {
+    pub async fn evaluate_on(
+        &self,
+        locator: &str,
+        function: &str,
+        argument: &Value,
+        call: &Call,
+    ) -> Result<Value, Error> {
         let locator = Locator::parse(locator)?;
         let deadline = call.start();
         let waiting_for = format!("`{}`", locator.text);
@@ -61,7 +67,9 @@ impl Page {
                 self.on_match("keep", &locator, &json!({}), &live, (&waiting_for, &deadline)).await?;
             live.over();
             let place = kept.place;
-            let Some(object) = self.ask_object(&place, "kept", &json!(id), &waiting_for, &deadline).await? else { continue };
+            let Some(object) = self.ask_object(&place, "kept", &json!(id), &waiting_for, &deadline).await? else {
+                continue;
+            };
             // From our world into the page's: by the node's number.
             let describe = tab.send_in(&place.session, "DOM.describeNode", &json!({"objectId": object}));
             let Ok(Described { node }) = tab.answer(describe, &waiting_for, &deadline).await? else { continue };

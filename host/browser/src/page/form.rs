@@ -13,6 +13,10 @@ use crate::error::{Code, Error};
 use crate::locator::Locator;
 use crate::options::ClickOptions;
 
+/// Chromium tells a page of files that come, not of those that go.
+const NO_FILES: &str = "function () { this.value = ''; \
+    for (const kind of ['input', 'change']) this.dispatchEvent(new Event(kind, { bubbles: true, composed: true })) }";
+
 #[derive(Deserialize)]
 struct Filled {
     how: String,
@@ -91,7 +95,11 @@ impl Page {
             if let Ok(Answered { value: Checked { checked: Some(now) }, .. }) = now
                 && now != wanted.to_string()
             {
-                let text = format!("`{}` was clicked, but it is not {}", locator.text, if wanted { "checked" } else { "unchecked" });
+                let text = format!(
+                    "`{}` was clicked, but it is not {}",
+                    locator.text,
+                    if wanted { "checked" } else { "unchecked" }
+                );
                 return Err(Error::unavailable(text));
             }
         }
@@ -147,8 +155,12 @@ impl Page {
             let Some(object) = self.ask_object(&kept.place, "kept", &json!(id), &waiting_for, &deadline).await? else {
                 continue;
             };
-            let params = json!({"files": paths, "objectId": object});
-            let answer = self.inner.tab.send_in(&kept.place.session, "DOM.setFileInputFiles", &params);
+            let (method, params) = if paths.is_empty() {
+                ("Runtime.callFunctionOn", json!({"functionDeclaration": NO_FILES, "objectId": object}))
+            } else {
+                ("DOM.setFileInputFiles", json!({"files": paths, "objectId": object}))
+            };
+            let answer = self.inner.tab.send_in(&kept.place.session, method, &params);
             let given = self.inner.tab.answer::<Value>(answer, &waiting_for, &deadline).await?;
             return given.map(|_| ()).map_err(|failure| Error::unavailable(failure.to_string()));
         }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::Page;
 use super::explain::Outcome;
-use super::world::{Live, Object};
+use super::world::{GRACE, Live, Object};
 use crate::call::Deadline;
 use crate::error::Error;
 use crate::frames::Place;
@@ -30,7 +30,12 @@ pub(super) struct Resolved {
 
 impl Page {
     /// Tells the engine of a frame which elements show its child frames.
-    pub(super) async fn adopt_children(&self, place: &Place, waiting_for: &str, deadline: &Deadline) -> Result<(), Error> {
+    pub(super) async fn adopt_children(
+        &self,
+        place: &Place,
+        waiting_for: &str,
+        deadline: &Deadline,
+    ) -> Result<(), Error> {
         let children = self.inner.tab.state.borrow().frames.children(&place.frame);
         for child in children {
             let key = (place.clone(), child.clone());
@@ -47,7 +52,13 @@ impl Page {
     }
 
     /// `None`: the frame or its parent went away; whoever asks sees it, too.
-    async fn adopt(&self, parent: &Place, frame: &str, waiting_for: &str, deadline: &Deadline) -> Result<Option<()>, Error> {
+    async fn adopt(
+        &self,
+        parent: &Place,
+        frame: &str,
+        waiting_for: &str,
+        deadline: &Deadline,
+    ) -> Result<Option<()>, Error> {
         let tab = &self.inner.tab;
         let Some(world) = self.world(parent, waiting_for, deadline).await? else { return Ok(None) };
         let owner = tab.send_in(&parent.session, "DOM.getFrameOwner", &json!({"frameId": frame}));
@@ -92,6 +103,8 @@ impl Page {
         (waiting_for, deadline): (&str, &Deadline),
     ) -> Result<Outcome<(Point, Vec<Place>)>, Error> {
         let (mut point, mut frame) = (point, place.frame.clone());
+        // What was found at the last moment can still be said.
+        let deadline = &deadline.extended(GRACE);
         let mut around = Vec::new();
         loop {
             let parent = {

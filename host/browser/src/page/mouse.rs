@@ -1,5 +1,7 @@
 //! The mouse, and the finger: clicking, hovering, dragging, scrolling.
 
+use std::time::Duration;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -7,12 +9,18 @@ use super::Page;
 use super::explain::{Failed, Outcome, covered};
 use super::frames::Point;
 use crate::call::{Call, Deadline};
-use crate::error::Error;
+use crate::error::{Code, Error};
 use crate::frames::Place;
 use crate::keys;
 use crate::locator::Locator;
 use crate::options::{Button, ClickOptions};
 use crate::tab::TabState;
+
+/// Between two attempts that a frame around the element has foiled.
+const AGAIN: Duration = Duration::from_millis(50);
+
+/// What a drag that has failed gets to let go.
+const RELEASE: Duration = Duration::from_secs(1);
 
 /// What a click may find.
 #[derive(Deserialize)]
@@ -131,10 +139,12 @@ impl Page {
 
     /// Before another attempt.
     async fn again(&self, failed: Failed, locator: &Locator, deadline: &Deadline) -> Result<(), Error> {
-        if deadline.passed() {
-            return Err(failed.explain(&locator.text, deadline));
+        let pause = AGAIN.min(deadline.remaining());
+        match deadline.run("another attempt", tokio::time::sleep(pause)).await {
+            Err(error) if error.code != Code::Timeout => Err(error),
+            _ if deadline.passed() => Err(failed.explain(&locator.text, deadline)),
+            _ => Ok(()),
         }
-        self.moment(deadline).await
     }
 
     /// Sends events written together, in this order and never half; answers what the witnesses saw, or `None` if the click
@@ -154,7 +164,11 @@ impl Page {
                 return Ok(Some(Clicked { hit: false, covering: Some(covering) }));
             }
         }
-        if same_document { self.ask_once(place, "clicked", &Value::Null, waiting_for, deadline).await } else { Ok(None) }
+        if same_document {
+            self.ask_once(place, "clicked", &Value::Null, waiting_for, deadline).await
+        } else {
+            Ok(None)
+        }
     }
 
     /// False: the document was replaced, and the answers may never come.
@@ -232,12 +246,14 @@ impl Page {
                 Ok(target) => target,
                 Err(error) => {
                     let released = mouse("mouseReleased", begin, Button::Left, 0, 1, 0);
-                    self.send_input(vec![released], waiting_for, &deadline).await?;
+                    // Not to be left half done, whatever comes of it.
+                    let _ = self.send_input(vec![released], waiting_for, &deadline.extended(RELEASE)).await;
                     return Err(error);
                 }
             };
             // A drag begins with a move, and a page that counts moves wants to see some.
-            let part = |part: f64| Point { x: begin.x + (end.x - begin.x) * part, y: begin.y + (end.y - begin.y) * part };
+            let part =
+                |part: f64| Point { x: begin.x + (end.x - begin.x) * part, y: begin.y + (end.y - begin.y) * part };
             let moves = [0.1, 0.5, 0.9, 1.0, 1.0].map(|at| moved(part(at), Button::Left.bit()));
             self.send_input(moves.into(), waiting_for, &deadline).await?;
             let begun: Option<Value> = self.ask_once(&place, "dragged", &Value::Null, waiting_for, &deadline).await?;
@@ -292,7 +308,10 @@ impl Page {
 
 fn clicks(point: Point, options: &ClickOptions) -> Result<Vec<(&'static str, Value)>, Error> {
     let (button, held) = (options.button, keys::modifiers(&options.modifiers)?);
-    let mut events = vec![("Input.dispatchMouseEvent", json!({"type": "mouseMoved", "x": point.x, "y": point.y, "modifiers": held}))];
+    let mut events = vec![(
+        "Input.dispatchMouseEvent",
+        json!({"type": "mouseMoved", "x": point.x, "y": point.y, "modifiers": held}),
+    )];
     for count in 1..=if options.double { 2 } else { 1 } {
         events.push(mouse("mousePressed", point, button, button.bit(), count, held));
         events.push(mouse("mouseReleased", point, button, 0, count, held));
@@ -315,5 +334,8 @@ fn mouse(kind: &str, point: Point, button: Button, buttons: u8, count: u8, held:
 
 fn moved(point: Point, buttons: u8) -> (&'static str, Value) {
     let button = if buttons == 0 { "none" } else { "left" };
-    ("Input.dispatchMouseEvent", json!({"type": "mouseMoved", "x": point.x, "y": point.y, "button": button, "buttons": buttons}))
+    (
+        "Input.dispatchMouseEvent",
+        json!({"type": "mouseMoved", "x": point.x, "y": point.y, "button": button, "buttons": buttons}),
+    )
 }

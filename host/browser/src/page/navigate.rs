@@ -63,7 +63,11 @@ impl Page {
         };
         abort.armed = false;
         if navigated.is_download {
-            let what = if self.downloads().is_some() { "it is kept in the folder for downloads" } else { "downloads are refused" };
+            let what = if self.downloads().is_some() {
+                "it is kept in the folder for downloads"
+            } else {
+                "downloads are refused"
+            };
             return Err(Error::unavailable(format!("{url} is a download, not a document; {what}")));
         }
         let Some(loader) = navigated.loader else {

@@ -125,7 +125,8 @@ impl Page {
     pub async fn wait_for_url(&self, pattern: &str, call: &Call) -> Result<(), Error> {
         let waiting_for = format!("the address to be `{pattern}`");
         let tab = &self.inner.tab;
-        let waited = tab.wait(&waiting_for, &call.start(), |state| matches_pattern(pattern, &state.url).then_some(())).await;
+        let waited =
+            tab.wait(&waiting_for, &call.start(), |state| matches_pattern(pattern, &state.url).then_some(())).await;
         waited.map_err(|error| match error.code {
             Code::Timeout => {
                 let url = tab.state.borrow().url.clone();

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::Page;
 use super::explain::{Failed, Outcome};
-use super::world::Live;
+use super::world::{GRACE, Live};
 use crate::call::Deadline;
 use crate::error::{Code, Error};
 use crate::frames::Place;
@@ -38,14 +38,14 @@ struct Found {
     inside: HashMap<String, Vec<usize>>,
     /// What `nth` steps have counted.
     #[serde(default)]
-    counts: BTreeMap<usize, u64>,
+    counts: BTreeMap<String, u64>,
 }
 
 /// What all frames have.
 pub(super) struct Everywhere {
     pub(super) matched: u64,
     pub(super) candidates: Vec<String>,
-    counts: BTreeMap<usize, u64>,
+    counts: BTreeMap<String, u64>,
     /// Frames with a match.
     pub(super) places: Vec<Place>,
 }
@@ -119,7 +119,11 @@ impl Page {
             }
             rounds += 1;
             let pause = (PAUSE.0 * rounds).min(PAUSE.1).min(deadline.remaining());
-            deadline.run(waiting_for, tokio::time::sleep(pause)).await?;
+            // At the deadline the next round has the last word.
+            match deadline.run(waiting_for, tokio::time::sleep(pause)).await {
+                Err(error) if error.code != Code::Timeout => return Err(error),
+                _ => {}
+            }
         }
     }
 
@@ -150,7 +154,7 @@ impl Page {
         request["held"] = json!(true);
         let moment = deadline.at_most(TRY);
         request["timeout"] = json!(moment.remaining().as_millis() as u64);
-        let answered = self.ask_once(&place, name, &request, waiting_for, &deadline.extended(TRY)).await?;
+        let answered = self.ask_once(&place, name, &request, waiting_for, &deadline.extended(GRACE)).await?;
         Ok(answered.map(|outcome: Outcome<T>| match outcome {
             // The element has gone: the next round finds another one.
             Outcome::Failed(failed) => (Outcome::Failed(failed.not_final_if("attached")), place),
@@ -180,7 +184,7 @@ impl Page {
                 return Ok(None);
             };
             let (Ok(everywhere), Some((at, nth))) = (&found, unknown) else { return Ok(Some(found)) };
-            let total = everywhere.counts.get(&at).copied().unwrap_or_default();
+            let total = everywhere.counts.get(&at.to_string()).copied().unwrap_or_default();
             let position = i64::try_from(total).unwrap_or(i64::MAX).saturating_add(nth);
             // Before the first one there is nothing.
             known.insert(at, if position < 0 { NOWHERE } else { position });
@@ -195,6 +199,7 @@ impl Page {
         until: &str,
         (waiting_for, deadline): (&str, &Deadline),
     ) -> Result<Option<Result<Everywhere, Failed>>, Error> {
+        let deadline = &deadline.extended(GRACE);
         let mut all = Everywhere { matched: 0, candidates: Vec::new(), counts: BTreeMap::new(), places: Vec::new() };
         let mut pending = vec![(origin.clone(), vec![0_usize])];
         while let Some((place, starts)) = pending.pop() {

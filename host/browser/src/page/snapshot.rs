@@ -210,6 +210,7 @@ impl Page {
             while let Some(piece) = pieces.pop() {
                 match piece {
                     Piece::Lines(own) => lines.extend(own),
+                    Piece::Frame(..) if lines.is_empty() => {}
                     Piece::Frame(frame, indent) => {
                         let Some(place) = self.inner.tab.state.borrow().frames.place(&frame) else { continue };
                         if options.depth.is_some_and(|depth| indent >= depth as usize) || left < 100 {
@@ -225,6 +226,9 @@ impl Page {
                         if let Some(Outcome::Done(taken)) = taken {
                             let taken: Taken = taken;
                             live.over();
+                            if let Some(line) = lines.last_mut().filter(|_| !taken.text.is_empty()) {
+                                line.push(':');
+                            }
                             left = left.saturating_sub(taken.text.len());
                             parts.push((taken, place, next, indent));
                             break;
@@ -250,7 +254,9 @@ impl Page {
             let objects: Vec<String> = result.into_iter().filter_map(|property| property.value?.object).collect();
             let described: Vec<_> = objects
                 .iter()
-                .map(|object| tab.send_in(&place.session, "DOM.describeNode", &json!({"objectId": object, "pierce": true})))
+                .map(|object| {
+                    tab.send_in(&place.session, "DOM.describeNode", &json!({"objectId": object, "pierce": true}))
+                })
                 .collect();
             let mut closed = Vec::new();
             for answer in described {
@@ -283,4 +289,3 @@ fn indented(lines: &[&str], indent: usize) -> Vec<String> {
     let space = "  ".repeat(indent);
     lines.iter().map(|line| format!("{space}{line}")).collect()
 }
-

@@ -38,14 +38,13 @@ const ENGINE: &str = concat!(
 );
 
 /// A world without an engine belongs to another document than the one we knew.
-const DISPATCH: &str =
-    "function (name, argument) { const w = globalThis.windlass; if (!w) throw 'no engine here'; return w[name](argument) }";
+const DISPATCH: &str = "function (name, argument) { const w = globalThis.windlass; if (!w) throw 'no engine here'; return w[name](argument) }";
 
 /// Between two documents there may be none to ask.
 const BETWEEN_DOCUMENTS: Duration = Duration::from_millis(10);
 
 /// The page reports its own timeouts, with reasons; only a page that stands still needs the host's.
-const GRACE: Duration = Duration::from_millis(500);
+pub(super) const GRACE: Duration = Duration::from_millis(500);
 
 /// A page that has not answered for the first of these is asked whether it lives, and counts as standing still when it
 /// has not said so within the second.
@@ -303,7 +302,12 @@ impl Page {
     }
 
     /// The world of a document, with the engine in it; `None` if it went away meanwhile.
-    pub(super) async fn world(&self, place: &Place, waiting_for: &str, deadline: &Deadline) -> Result<Option<i64>, Error> {
+    pub(super) async fn world(
+        &self,
+        place: &Place,
+        waiting_for: &str,
+        deadline: &Deadline,
+    ) -> Result<Option<i64>, Error> {
         if let Some(known) = self.inner.worlds.by_place().get(place) {
             return Ok(Some(*known));
         }
@@ -325,7 +329,12 @@ impl Page {
     }
 
     /// Forgets the world and gives the next document a moment; any other failure is an error.
-    pub(super) async fn document_went(&self, place: &Place, failure: &Failure, deadline: &Deadline) -> Result<(), Error> {
+    pub(super) async fn document_went(
+        &self,
+        place: &Place,
+        failure: &Failure,
+        deadline: &Deadline,
+    ) -> Result<(), Error> {
         self.inner.worlds.by_place().remove(place);
         if !is_between_documents(failure) {
             return Err(Error::unavailable(failure.to_string()));

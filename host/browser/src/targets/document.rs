@@ -56,8 +56,7 @@ pub(super) fn document(tab: &Tab, event: &CdpEvent<'_>) {
                 tab.update(|state| {
                     state.main_frame.clone_from(&frame.id);
                     // An error page names what it stands for.
-                    state.url =
-                        frame.unreachable.unwrap_or(frame.url + frame.fragment.as_deref().unwrap_or_default());
+                    state.url = frame.unreachable.unwrap_or(frame.url + frame.fragment.as_deref().unwrap_or_default());
                     state.loader.clone_from(&frame.loader);
                     state.navigating = false;
                     state.scheduled = false;

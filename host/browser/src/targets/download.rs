@@ -21,7 +21,8 @@ impl Targets {
         let guard = tab.as_deref().and_then(|tab| self.guard_of(tab));
         let downloads = guard.as_ref().and_then(|guard| guard.downloads());
         let page = tab.as_ref().and_then(|tab| tab.owner()).map_or(0, |owner| owner.page);
-        let Some(downloads) = downloads.filter(|downloads| downloads.begin(&begins.guid, page, &begins.url, &begins.name))
+        let Some(downloads) =
+            downloads.filter(|downloads| downloads.begin(&begins.guid, page, &begins.url, &begins.name))
         else {
             return connection.post(None, "Browser.cancelDownload", &json!({"guid": begins.guid}));
         };
@@ -33,11 +34,10 @@ impl Targets {
         let Some(downloads) = self.state().downloads.get(&progress.guid).cloned() else { return };
         let received = progress.received.max(0.0) as u64;
         if downloads.progress(&progress.guid, received) {
-            self.state().downloads.remove(&progress.guid);
             let params = json!({"guid": progress.guid});
             connection.post(None, "Browser.cancelDownload", &params);
+            // It may be whole before it hears of that: the last event still has a file to remove.
             downloads.fail(&progress.guid, &format!("it is larger than {} bytes", downloads.limit));
-            return;
         }
         match progress.state.as_str() {
             "completed" => {
@@ -47,11 +47,13 @@ impl Targets {
                 tokio::task::spawn_blocking(move || {
                     downloads.finish(&progress.guid);
                     let done = downloads.all().into_iter().find(|download| download.id == progress.guid);
-                    let owner = events.iter().find(|guard| guard.downloads().is_some_and(|own| Arc::ptr_eq(&own, &downloads)));
+                    let owner =
+                        events.iter().find(|guard| guard.downloads().is_some_and(|own| Arc::ptr_eq(&own, &downloads)));
                     if let (Some(done), Some(guard)) = (done, owner)
                         && done.state == DownloadState::Done
                     {
-                        let _ = guard.events.send(Event::Downloaded { page: done.page, name: done.name, path: done.path });
+                        let _ =
+                            guard.events.send(Event::Downloaded { page: done.page, name: done.name, path: done.path });
                     }
                 });
             }

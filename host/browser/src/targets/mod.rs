@@ -163,6 +163,7 @@ impl Targets {
     }
 
     fn page_attached(&self, connection: &Arc<Connection>, session: String, target: TargetInfo) {
+        // Named even where the page itself is not allowed to know it (`noopener`).
         let opener = target.opener.as_deref().and_then(|opener| self.target(opener));
         // A popup counts as its opener's, and looks like it.
         let owner = opener.as_ref().and_then(|opener| opener.owner()).map(|owner| Owner { popup: true, ..owner });
@@ -268,7 +269,9 @@ impl Targets {
 
     fn page_event(&self, tab: &Tab, event: &CdpEvent<'_>) {
         match event.method {
-            "Inspector.targetCrashed" if event.session == Some(&tab.session) => Self::crashed(tab, "its renderer crashed"),
+            "Inspector.targetCrashed" if event.session == Some(&tab.session) => {
+                Self::crashed(tab, "its renderer crashed")
+            }
             "Page.javascriptDialogOpening" => Self::dialog(tab, event),
             "Page.fileChooserOpened" => {
                 if let Some(FileChooser { node: Some(node), mode }) = event.params() {

@@ -3,8 +3,8 @@
 use serde_json::json;
 use url::Url;
 
-use super::events::*;
 use super::Guard;
+use super::events::*;
 use crate::cdp::Event as CdpEvent;
 use crate::fence::policy::Destination;
 use crate::records::{Request, cut, keep};

@@ -7,10 +7,13 @@ mod acting;
 mod dialogs;
 mod fence;
 mod life;
+mod locating;
 mod navigation;
 mod reading;
 mod site;
+mod snapshots;
 mod speed;
+mod verbs;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
