@@ -1,6 +1,6 @@
 //! A context: the pages of one tenant, with the fence around them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -40,6 +40,8 @@ pub struct Context {
     place: Mutex<Option<Place>>,
     pages: Mutex<HashMap<u32, Arc<Tab>>>,
     opening: Mutex<HashSet<u32>>,
+    /// That pages which are closed by now were on, or that were set.
+    origins: Mutex<BTreeSet<String>>,
     closed: AtomicBool,
 }
 
@@ -71,6 +73,7 @@ impl Context {
             place: Mutex::default(),
             pages: Mutex::default(),
             opening: Mutex::default(),
+            origins: Mutex::default(),
             closed: AtomicBool::new(false),
         }
     }
@@ -192,7 +195,14 @@ impl Context {
             return Err(Error::invalid("the context is closed"));
         }
         let mut pages = self.pages();
-        pages.retain(|_, tab| tab.gone().is_none());
+        pages.retain(|_, tab| {
+            let open = tab.gone().is_none();
+            if !open {
+                let left = tab.state.borrow().origins.clone();
+                self.origins.lock().unwrap_or_else(PoisonError::into_inner).extend(left);
+            }
+            open
+        });
         if pages.contains_key(&id) || !self.opening().insert(id) {
             return Err(Error::invalid(format!("page {id} is open already")));
         }
@@ -233,6 +243,41 @@ impl Context {
 
     fn place_slot(&self) -> MutexGuard<'_, Option<Place>> {
         self.place.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A call about what the context remembers.
+    pub(crate) async fn storage_call<T: serde::de::DeserializeOwned>(
+        &self,
+        method: &'static str,
+        mut params: Value,
+        deadline: &Deadline,
+    ) -> Result<T, Error> {
+        let place = deadline.run("the browser to start", self.place()).await??;
+        params["browserContextId"] = place.id.as_str().into();
+        deadline.run("the browser to answer", place.engine.call(method, &params)).await?
+    }
+
+    /// Origins whose storage may hold something.
+    pub(crate) fn origins(&self) -> BTreeSet<String> {
+        let mut origins = self.origins.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for tab in self.pages().values() {
+            origins.extend(tab.state.borrow().origins.iter().cloned());
+        }
+        origins
+    }
+
+    pub(crate) fn note_origin(&self, origin: &str) {
+        self.origins.lock().unwrap_or_else(PoisonError::into_inner).insert(origin.to_owned());
+    }
+
+    /// A page that nobody sees, and that loads nothing: every address is an empty document.
+    pub(crate) async fn hidden_page(&self, deadline: &Deadline) -> Result<Page, Error> {
+        let tab = self.open_tab(0, PageOptions::default(), deadline).await?;
+        tab.disown();
+        tab.make_blank();
+        let everything = json!({"patterns": [{"urlPattern": "*"}]});
+        tab.call::<Value>("Fetch.enable", &everything, "a hidden page", deadline).await?;
+        Ok(Page::new(tab, Arc::clone(&self.guard), Arc::default()))
     }
 
     fn guard_pages(&self) -> usize {

@@ -19,6 +19,9 @@ const LAUNCH_TIMEOUT: Duration = Duration::from_secs(15);
 /// How long a browser may take to end after it was asked, or after its pipe broke.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// Megabytes a renderer.
+const RENDERER_MEMORY: u32 = 2048;
+
 /// Dropping it kills the browser.
 pub(crate) struct Engine {
     connection: Arc<Connection>,
@@ -72,6 +75,8 @@ impl Engine {
         // Sites serve something else, or nothing, to a browser that calls itself headless.
         let agent = agent.replace("HeadlessChrome", "Chrome");
         tracing::info!(%version, pid = process.pid(), elapsed = ?begin.elapsed(), "Chromium started");
+        let limit = config.renderer_memory.unwrap_or(RENDERER_MEMORY);
+        tokio::spawn(crate::memory::watch(Arc::downgrade(&connection), Arc::clone(&targets), limit));
         tokio::spawn(watch(Arc::downgrade(&process), Arc::clone(&targets)));
         Ok(Engine { connection, process, targets, version, agent })
     }

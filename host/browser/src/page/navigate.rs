@@ -94,6 +94,19 @@ impl Page {
         self.loaded(&url, &loader, mark, &deadline).await
     }
 
+    /// The empty document of an origin, in a page that loads nothing: no policy is asked.
+    pub(crate) async fn goto_blank(&self, origin: &str, call: &Call) -> Result<(), Error> {
+        let deadline = call.start();
+        let url = Url::parse(origin).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+        let url = url.ok_or_else(|| Error::invalid(format!("`{origin}` is no origin of a web site")))?;
+        let tab = &self.inner.tab;
+        let navigated: Navigated =
+            tab.call("Page.navigate", &json!({"url": url.as_str()}), "a hidden page", &deadline).await?;
+        let loader = navigated.loader.ok_or_else(|| Error::unavailable(format!("{origin} has no document")))?;
+        let there = |state: &TabState| state.document(&loader).filter(|document| document.committed).map(|_| ());
+        tab.wait("a hidden page", &deadline, there).await
+    }
+
     /// Waits until the document of `loader` has become the page's, and whatever is the page's
     /// document then has loaded.
     async fn loaded(&self, url: &Url, loader: &str, mark: u64, deadline: &Deadline) -> Result<Navigation, Error> {

@@ -10,6 +10,7 @@ mod network;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -28,6 +29,9 @@ const DIALOGS_REPORTED: u32 = 100;
 /// Popups a context: each costs a process, and a page can open any number of them. What is more is
 /// closed at once.
 const POPUPS: usize = 16;
+
+/// From a signal to the news of it.
+const BLAMED: Duration = Duration::from_secs(2);
 
 const RESUME: &str = "Runtime.runIfWaitingForDebugger";
 
@@ -49,6 +53,8 @@ impl Guard {
 pub(crate) struct Targets {
     state: Mutex<State>,
     closed: watch::Sender<bool>,
+    /// When a renderer was ended for what it needed.
+    blamed: Mutex<Option<Instant>>,
 }
 
 #[derive(Default)]
@@ -97,6 +103,16 @@ impl Targets {
     /// Tabs that are open, those nobody knows of included.
     pub(crate) fn count(&self) -> usize {
         self.state().by_target.len()
+    }
+
+    /// The renderer that ends next has needed too much memory.
+    pub(crate) fn blame_memory(&self) {
+        *self.blamed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    fn is_memory_blamed(&self) -> bool {
+        let blamed = *self.blamed.lock().unwrap_or_else(PoisonError::into_inner);
+        blamed.is_some_and(|since| since.elapsed() < BLAMED)
     }
 
     /// Whether the connection has ended.
@@ -270,7 +286,11 @@ impl Targets {
     fn page_event(&self, tab: &Tab, event: &CdpEvent<'_>) {
         match event.method {
             "Inspector.targetCrashed" if event.session == Some(&tab.session) => {
-                Self::crashed(tab, "its renderer crashed")
+                let memory = self.is_memory_blamed();
+                Self::crashed(
+                    tab,
+                    if memory { "it needed more memory than it may have" } else { "its renderer crashed" },
+                );
             }
             "Page.javascriptDialogOpening" => Self::dialog(tab, event),
             "Page.fileChooserOpened" => {
@@ -312,6 +332,7 @@ impl Handler for Targets {
                     && let Some(tab) = self.target(&crash.target)
                 {
                     let reason = match crash.status.as_str() {
+                        "killed" if self.is_memory_blamed() => "it needed more memory than it may have".to_owned(),
                         "oom" => "it needed more memory than it may have".to_owned(),
                         status => format!("its renderer ended ({status}, {})", crash.error_code),
                     };

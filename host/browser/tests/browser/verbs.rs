@@ -302,7 +302,7 @@ async fn popups_are_pages_once_they_are_taken() {
     .await;
     world.site.page(
         "/popup",
-        "<h1>Popup</h1><button onclick=\"alert('hi')\">Hi</button><button id=x onclick='close()'>Close</button>",
+        "<h1>Popup</h1><button onclick=\"alert('hi')\">Hi</button><button id=x onclick='window.close()'>Close</button>",
     );
     page.click("text=New", &call()).await.unwrap();
     let popup = world.context.popup(&page, 2, &call()).await.unwrap();
