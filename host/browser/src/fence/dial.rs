@@ -12,6 +12,8 @@ use url::Host;
 
 use super::address::{self, NeverList};
 use super::policy::{Destination, Policy, Verdict};
+use super::resolve::Resolver;
+use super::upstream::Upstream;
 use crate::event::Event;
 
 const RESOLVE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -29,10 +31,18 @@ pub(crate) enum Refusal {
     Unreachable(String),
 }
 
+/// How names become addresses, and by what way connections go out: the same for all contexts.
+#[derive(Clone, Default)]
+pub(crate) struct Ways {
+    pub(crate) resolver: Option<Arc<dyn Resolver>>,
+    pub(crate) upstream: Option<Arc<Upstream>>,
+}
+
 /// Opens the connections of one context.
 pub(crate) struct Dialer {
     policy: Arc<dyn Policy>,
     never: NeverList,
+    ways: Ways,
     events: mpsc::UnboundedSender<Event>,
     troubles: Mutex<Troubles>,
 }
@@ -46,8 +56,18 @@ struct Troubles {
 }
 
 impl Dialer {
-    pub(crate) fn new(policy: Arc<dyn Policy>, never: NeverList, events: mpsc::UnboundedSender<Event>) -> Dialer {
-        Dialer { policy, never, events, troubles: Mutex::default() }
+    pub(crate) fn new(
+        policy: Arc<dyn Policy>,
+        never: NeverList,
+        ways: Ways,
+        events: mpsc::UnboundedSender<Event>,
+    ) -> Dialer {
+        Dialer { policy, never, ways, events, troubles: Mutex::default() }
+    }
+
+    /// The proxy that connections to this destination go through.
+    pub(crate) fn upstream(&self, destination: &Destination) -> Option<&Upstream> {
+        self.ways.upstream.as_deref().filter(|upstream| upstream.serves(&destination.host))
     }
 
     /// Policy and literal addresses, all that can be said without asking a name server.
@@ -74,6 +94,19 @@ impl Dialer {
         }
     }
 
+    /// As [`Dialer::judge`], for the address of a page.
+    pub(crate) fn judge_page(&self, destination: &Destination) -> Result<(), Refusal> {
+        self.judge(destination)?;
+        if self.policy.has_page_list() && self.policy.opens(destination) == Verdict::Denied {
+            return Err(Refusal::Blocked("a page may load from there, but not go there".into()));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn has_page_list(&self) -> bool {
+        self.policy.has_page_list()
+    }
+
     /// Judges, resolves, checks and connects. A refusal is reported; `url` is what the page asked
     /// for, where known.
     pub(crate) async fn connect(&self, destination: &Destination, url: Option<&str>) -> Result<TcpStream, Refusal> {
@@ -86,7 +119,10 @@ impl Dialer {
 
     async fn try_connect(&self, destination: &Destination) -> Result<TcpStream, Refusal> {
         let verdict = self.judge(destination)?;
-        let addresses = resolve(destination).await.map_err(Refusal::Unreachable)?;
+        if let Some(upstream) = self.upstream(destination) {
+            return self.connect_upstream(upstream, destination, verdict).await;
+        }
+        let addresses = self.resolve(destination).await.map_err(Refusal::Unreachable)?;
         let mut refused = None;
         let mut failed = None;
         for address in addresses {
@@ -94,16 +130,45 @@ impl Dialer {
                 refused = Some(Refusal::Blocked(format!("{} is {}: {reason}", destination.host, address.ip())));
                 continue;
             }
-            match timeout(CONNECT_TIMEOUT, TcpStream::connect(address)).await {
-                Ok(Ok(stream)) => {
-                    let _ = stream.set_nodelay(true);
-                    return Ok(stream);
-                }
-                Ok(Err(error)) => failed = Some(Refusal::Unreachable(plain(&error))),
-                Err(_) => failed = Some(Refusal::Unreachable("no answer".into())),
+            match connect(address).await {
+                Ok(stream) => return Ok(stream),
+                Err(reason) => failed = Some(Refusal::Unreachable(reason)),
             }
         }
         Err(failed.or(refused).unwrap_or_else(|| Refusal::Unreachable("the name has no address".into())))
+    }
+
+    /// A connection to the upstream proxy. It resolves the name; where this machine can, too, the addresses are checked
+    /// all the same.
+    async fn connect_upstream(
+        &self,
+        upstream: &Upstream,
+        destination: &Destination,
+        verdict: Verdict,
+    ) -> Result<TcpStream, Refusal> {
+        for address in self.resolve(destination).await.unwrap_or_default() {
+            if let Err(reason) = address::check(verdict, address, &self.never) {
+                return Err(Refusal::Blocked(format!("{} is {}: {reason}", destination.host, address.ip())));
+            }
+        }
+        let unreachable = |why: String| Refusal::Unreachable(format!("the upstream proxy {}: {why}", upstream.name()));
+        let addresses = match timeout(RESOLVE_TIMEOUT, tokio::net::lookup_host(upstream.address())).await {
+            Ok(Ok(addresses)) => addresses,
+            Ok(Err(error)) => return Err(unreachable(plain(&error))),
+            Err(_) => return Err(unreachable("no name server answered".into())),
+        };
+        let mut last = "it has no address".to_owned();
+        for address in addresses {
+            match connect(address).await {
+                Ok(stream) => return Ok(stream),
+                Err(reason) => last = reason,
+            }
+        }
+        Err(unreachable(last))
+    }
+
+    async fn resolve(&self, destination: &Destination) -> Result<Vec<SocketAddr>, String> {
+        resolve(destination, self.ways.resolver.as_deref()).await
     }
 
     /// Remembers a refusal and reports a block, once an origin.
@@ -149,7 +214,18 @@ impl Dialer {
     }
 }
 
-async fn resolve(destination: &Destination) -> Result<Vec<SocketAddr>, String> {
+async fn connect(address: SocketAddr) -> Result<TcpStream, String> {
+    match timeout(CONNECT_TIMEOUT, TcpStream::connect(address)).await {
+        Ok(Ok(stream)) => {
+            let _ = stream.set_nodelay(true);
+            Ok(stream)
+        }
+        Ok(Err(error)) => Err(plain(&error)),
+        Err(_) => Err("no answer".into()),
+    }
+}
+
+async fn resolve(destination: &Destination, resolver: Option<&dyn Resolver>) -> Result<Vec<SocketAddr>, String> {
     let port = destination.port;
     let name = match destination.parsed_host() {
         None => return Err("the host can't be read".into()),
@@ -164,8 +240,16 @@ async fn resolve(destination: &Destination) -> Result<Vec<SocketAddr>, String> {
             SocketAddr::new(Ipv6Addr::LOCALHOST.into(), port),
         ]);
     }
-    match timeout(RESOLVE_TIMEOUT, tokio::net::lookup_host((name.as_str(), port))).await {
-        Ok(Ok(addresses)) => Ok(addresses.collect()),
+    let resolved = async {
+        match resolver {
+            Some(resolver) => {
+                Ok(resolver.resolve(&name).await?.into_iter().map(|ip| SocketAddr::new(ip, port)).collect())
+            }
+            None => tokio::net::lookup_host((name.as_str(), port)).await.map(Iterator::collect),
+        }
+    };
+    match timeout(RESOLVE_TIMEOUT, resolved).await {
+        Ok(Ok(addresses)) => Ok(addresses),
         Ok(Err(error)) => Err(format!("the name {name} can't be resolved: {}", plain(&error))),
         Err(_) => Err(format!("no name server answered for {name}")),
     }
