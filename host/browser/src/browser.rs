@@ -5,14 +5,15 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 
 use crate::context::Context;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::event::Event;
-use crate::fence::dial::Dialer;
-use crate::fence::policy::Policy;
+use crate::fence::dial::{Dialer, Refusal};
+use crate::fence::policy::{Destination, Policy};
 use crate::fence::{Fence, NeverList};
 use crate::launch;
 
@@ -121,6 +122,15 @@ impl Browser {
     /// Adds a socket that no page may ever reach, at once and for all contexts.
     pub fn deny(&self, address: SocketAddr) {
         self.inner.never.add(address);
+    }
+
+    /// A connection for a request of somebody else than a page, under the same fence: judged by `policy`, resolved,
+    /// checked, and connected to what was checked. Needs no running browser.
+    ///
+    /// # Errors
+    /// [`Refusal::Blocked`] where the fence says no, [`Refusal::Unreachable`] where the network does.
+    pub async fn connect(&self, policy: &dyn Policy, destination: &Destination) -> Result<TcpStream, Refusal> {
+        crate::fence::dial::open(policy, &self.inner.never, destination).await
     }
 
     /// Product and version, such as `HeadlessChrome/156.0.8078.108`. Launches the browser.

@@ -41,6 +41,7 @@ pub use call::Call;
 pub use context::Context;
 pub use error::{Code, Error};
 pub use event::Event;
+pub use fence::dial::Refusal;
 pub use fence::policy::{Destination, Policy, Scheme, Verdict};
 pub use options::{Format, Image, Navigation, PageOptions, Shot, Until};
 pub use page::Page;

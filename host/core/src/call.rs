@@ -93,6 +93,12 @@ calls! {
     ArtifactSave = "artifacts.save", Redo, false;
     /// Reads one.
     ArtifactRead = "artifacts.read", Redo, false;
+    /// Shows what a secret says.
+    SecretReveal = "secrets.reveal", Redo, false;
+    /// Sends GET or HEAD.
+    HttpGet = "http.get", Redo, true;
+    /// Sends any other request.
+    HttpSend = "http.send", Once, true;
     /// Opens a page.
     BrowserOpen = "browser.open", Redo, false;
     /// Closes a page.

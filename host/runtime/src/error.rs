@@ -105,6 +105,12 @@ pub enum Error {
     /// A plugin of the host itself can't be removed.
     #[error("plugin `{0}` came with the host: it can be disabled, not removed")]
     BuiltIn(String),
+    /// No such secret.
+    #[error("there is no secret `{0}`: `windlass secret list` shows what is there")]
+    UnknownSecret(String),
+    /// The file with the key of the secrets.
+    #[error("{0}")]
+    SecretsKey(String),
     /// Only operators.
     #[error("only an operator may do that")]
     NotOperator,
@@ -239,6 +245,8 @@ impl Error {
             Self::BuiltIn(_) => spec("WL0016", "Plugin of the host", 409, 4),
             Self::NotOperator => spec("WL0017", "Operators only", 403, 5),
             Self::Store(_) | Self::Io(_) => spec("WL0018", "The store failed", 503, 6),
+            Self::UnknownSecret(_) => spec("WL0031", "Unknown secret", 404, 3),
+            Self::SecretsKey(_) => spec("WL0032", "The key of the secrets", 503, 6),
             Self::Closing => spec("WL0019", "The host is shutting down", 503, 6),
         }
     }

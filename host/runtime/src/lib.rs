@@ -10,11 +10,13 @@ mod control;
 mod ending;
 mod engine;
 mod error;
+mod fetch;
 mod halt;
 mod host;
 mod inspect;
 mod interface;
 mod life;
+mod masks;
 mod records;
 mod registry;
 mod runner;
@@ -22,12 +24,13 @@ mod schema;
 mod services;
 mod step;
 mod turn;
+mod vault;
 mod view;
 mod windlass;
 
 pub use error::{Error, Refusal, Spec, Violation};
 pub use view::{
-    Action, ArtifactFile, Caller, CreateTask, Created, EventsPage, PluginView, QuestionView, TaskDetails, TaskPage,
-    TaskView, ToolView, TurnView,
+    Action, ArtifactFile, Caller, CreateTask, Created, EventsPage, PluginView, QuestionView, SecretView, TaskDetails,
+    TaskPage, TaskView, ToolView, TurnView,
 };
-pub use windlass::{Follow, Health, ListTasks, Options, PatchPlugin, Windlass};
+pub use windlass::{Follow, Health, ListTasks, Options, PatchPlugin, SetSecret, Windlass};

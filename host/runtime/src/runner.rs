@@ -203,6 +203,10 @@ async fn finish(
                 let details = json!({"digest": turn.digest, "message": why});
                 return stop(running, Stopped { reason: "component", text, details }).await;
             }
+            Ok(Halt::Secret(why)) => {
+                let (text, details) = (format!("Stopped: {why}"), json!({"message": why}));
+                return stop(running, Stopped { reason: "secret", text, details }).await;
+            }
             Ok(Halt::Stopped) => {
                 stopped(Return::Stopped(Cause::Limit), asked, "it was asked to stop", json!({"code": "stopped"}))
             }

@@ -1,7 +1,9 @@
 //! What all turns of a host share.
 
 use crate::control::Control;
+use crate::fetch::Tls;
 use crate::registry::Registry;
+use crate::vault::Vault;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,6 +17,9 @@ use windlass_store::Store;
 /// The parts of a host.
 pub(crate) struct Services {
     pub(crate) store: Store,
+    pub(crate) vault: Vault,
+    /// For requests of plugins.
+    pub(crate) tls: Tls,
     pub(crate) browser: Browser,
     pub(crate) registry: Registry,
     pub(crate) limits: Limits,

@@ -1,17 +1,21 @@
 //! The host as its ways in see it: every request of a caller is one function, those about plugins in `plugins`.
 
 mod plugins;
+mod secrets;
 mod shapes;
 
 use crate::clock;
 use crate::engine::Compiler;
 use crate::error::Error;
+use crate::fetch::Tls;
 use crate::life::{self, Cancelled, New, situation};
 use crate::registry::{Installed, Registry};
 use crate::services::Services;
+use crate::vault::Vault;
 use crate::view::{Action, ArtifactFile, Caller, CreateTask, Created, EventsPage, TaskPage, TaskView, TurnView};
 use crate::{runner, schema};
 use parking_lot::Mutex;
+pub use secrets::SetSecret;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use shapes::{detailed, one_turn, view};
@@ -40,6 +44,8 @@ pub struct Options {
     pub slots: usize,
     /// What a turn may use.
     pub limits: Limits,
+    /// File with the key that seals secrets; made (0600) with the first one.
+    pub secrets_key: PathBuf,
     /// Components that come with the host.
     pub built_in: Vec<&'static [u8]>,
     /// Addresses that no page may reach, beside those the host knows itself.
@@ -122,8 +128,11 @@ impl Windlass {
         for address in options.denied {
             browser.deny(address);
         }
+        let vault = Vault::new(store.clone(), options.secrets_key);
         let services = Arc::new(Services {
             store,
+            vault,
+            tls: Tls::default(),
             browser,
             registry,
             limits: options.limits,

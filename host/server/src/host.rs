@@ -59,6 +59,7 @@ pub async fn serve(settings: &Settings, shutdown: CancellationToken) -> anyhow::
         browser: browser.clone(),
         slots: settings.slots,
         limits: settings.limits.clone(),
+        secrets_key: settings.secrets_key.clone(),
         built_in: BUILT_IN.to_vec(),
         denied: vec![address],
     })

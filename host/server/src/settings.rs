@@ -57,6 +57,12 @@ pub const SETTINGS: &[Setting] = &[
             "Start Chromium without its sandbox; needed as root, sensible in a container only",
         )
     },
+    setting(
+        "secrets-key",
+        "FILE",
+        None,
+        "File with the key that seals secrets, for its owner only [default: secrets.key in the data folder]",
+    ),
     setting("browser", "FILE", None, "Chromium to use [default: chromium-headless-shell, else chromium]"),
     setting("slots", "N", None, "Turns that run at once [default: 4 a processor core]"),
     setting(
@@ -310,6 +316,8 @@ pub struct Settings {
     pub allow_no_sandbox: bool,
     /// Chromium to use.
     pub browser: Option<PathBuf>,
+    /// File with the key that seals secrets, absolute.
+    pub secrets_key: PathBuf,
     /// Turns that run at once.
     pub slots: usize,
     /// What the host logs.
@@ -327,7 +335,9 @@ impl Settings {
         let data = raw.get("data").filter(|data| !data.is_empty());
         let data = data.ok_or_else(|| SettingsError("there is no HOME, so say --data DIR".into()))?;
         let data = std::path::absolute(data).map_err(|_| raw.wrong("data", "a folder"))?;
+        let key = raw.get("secrets-key").map_or_else(|| Ok(data.join("secrets.key")), std::path::absolute);
         Ok(Self {
+            secrets_key: key.map_err(|_| raw.wrong("secrets-key", "a file"))?,
             data,
             listen: listen(raw)?,
             any_port: false,

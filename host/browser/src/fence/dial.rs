@@ -22,11 +22,18 @@ const REMEMBERED: usize = 1024;
 
 /// Why no connection was made.
 #[derive(Debug, Clone)]
-pub(crate) enum Refusal {
+pub enum Refusal {
     /// The fence says no.
     Blocked(String),
     /// The network says no.
     Unreachable(String),
+}
+
+impl Refusal {
+    /// Another grant would allow it; some addresses are reached by none.
+    pub fn is_grantable(&self) -> bool {
+        matches!(self, Refusal::Blocked(reason) if reason.contains("not granted"))
+    }
 }
 
 /// Opens the connections of one context.
@@ -50,60 +57,19 @@ impl Dialer {
         Dialer { policy, never, events, troubles: Mutex::default() }
     }
 
-    /// Policy and literal addresses, all that can be said without asking a name server.
+    /// What can be said of a destination without asking a name server.
     pub(crate) fn judge(&self, destination: &Destination) -> Result<Verdict, Refusal> {
-        let blocked = |reason: &str| Err(Refusal::Blocked(reason.into()));
-        let verdict = self.policy.allows(destination);
-        let literal = match destination.parsed_host() {
-            None => return blocked("the host can't be read"),
-            Some(Host::Domain(_)) => None,
-            Some(Host::Ipv4(ip)) => Some(IpAddr::V4(ip)),
-            Some(Host::Ipv6(ip)) => Some(IpAddr::V6(ip)),
-        };
-        if let Some(ip) = literal
-            && let Err(reason) = address::check(verdict, SocketAddr::new(ip, destination.port), &self.never)
-        {
-            return blocked(reason);
-        }
-        match verdict {
-            Verdict::Denied => blocked("not granted"),
-            Verdict::Public if !matches!(destination.port, 80 | 443) => {
-                blocked("not granted: a wildcard reaches ports 80 and 443 only")
-            }
-            verdict => Ok(verdict),
-        }
+        judge(&*self.policy, &self.never, destination)
     }
 
     /// Judges, resolves, checks and connects. A refusal is reported; `url` is what the page asked
     /// for, where known.
     pub(crate) async fn connect(&self, destination: &Destination, url: Option<&str>) -> Result<TcpStream, Refusal> {
-        let result = self.try_connect(destination).await;
+        let result = open(&*self.policy, &self.never, destination).await;
         if let Err(refusal) = &result {
             self.note(destination, url, refusal.clone());
         }
         result
-    }
-
-    async fn try_connect(&self, destination: &Destination) -> Result<TcpStream, Refusal> {
-        let verdict = self.judge(destination)?;
-        let addresses = resolve(destination).await.map_err(Refusal::Unreachable)?;
-        let mut refused = None;
-        let mut failed = None;
-        for address in addresses {
-            if let Err(reason) = address::check(verdict, address, &self.never) {
-                refused = Some(Refusal::Blocked(format!("{} is {}: {reason}", destination.host, address.ip())));
-                continue;
-            }
-            match timeout(CONNECT_TIMEOUT, TcpStream::connect(address)).await {
-                Ok(Ok(stream)) => {
-                    let _ = stream.set_nodelay(true);
-                    return Ok(stream);
-                }
-                Ok(Err(error)) => failed = Some(Refusal::Unreachable(plain(&error))),
-                Err(_) => failed = Some(Refusal::Unreachable("no answer".into())),
-            }
-        }
-        Err(failed.or(refused).unwrap_or_else(|| Refusal::Unreachable("the name has no address".into())))
     }
 
     /// Remembers a refusal and reports a block, once an origin.
@@ -147,6 +113,57 @@ impl Dialer {
     fn troubles(&self) -> std::sync::MutexGuard<'_, Troubles> {
         self.troubles.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Policy and literal addresses, all that can be said without asking a name server.
+fn judge(policy: &dyn Policy, never: &NeverList, destination: &Destination) -> Result<Verdict, Refusal> {
+    let blocked = |reason: &str| Err(Refusal::Blocked(reason.into()));
+    let verdict = policy.allows(destination);
+    let literal = match destination.parsed_host() {
+        None => return blocked("the host can't be read"),
+        Some(Host::Domain(_)) => None,
+        Some(Host::Ipv4(ip)) => Some(IpAddr::V4(ip)),
+        Some(Host::Ipv6(ip)) => Some(IpAddr::V6(ip)),
+    };
+    if let Some(ip) = literal
+        && let Err(reason) = address::check(verdict, SocketAddr::new(ip, destination.port), never)
+    {
+        return blocked(reason);
+    }
+    match verdict {
+        Verdict::Denied => blocked("not granted"),
+        Verdict::Public if !matches!(destination.port, 80 | 443) => {
+            blocked("not granted: a wildcard reaches ports 80 and 443 only")
+        }
+        verdict => Ok(verdict),
+    }
+}
+
+/// Judges, resolves, checks and connects.
+pub(crate) async fn open(
+    policy: &dyn Policy,
+    never: &NeverList,
+    destination: &Destination,
+) -> Result<TcpStream, Refusal> {
+    let verdict = judge(policy, never, destination)?;
+    let addresses = resolve(destination).await.map_err(Refusal::Unreachable)?;
+    let mut refused = None;
+    let mut failed = None;
+    for address in addresses {
+        if let Err(reason) = address::check(verdict, address, never) {
+            refused = Some(Refusal::Blocked(format!("{} is {}: {reason}", destination.host, address.ip())));
+            continue;
+        }
+        match timeout(CONNECT_TIMEOUT, TcpStream::connect(address)).await {
+            Ok(Ok(stream)) => {
+                let _ = stream.set_nodelay(true);
+                return Ok(stream);
+            }
+            Ok(Err(error)) => failed = Some(Refusal::Unreachable(plain(&error))),
+            Err(_) => failed = Some(Refusal::Unreachable("no answer".into())),
+        }
+    }
+    Err(failed.or(refused).unwrap_or_else(|| Refusal::Unreachable("the name has no address".into())))
 }
 
 async fn resolve(destination: &Destination) -> Result<Vec<SocketAddr>, String> {

@@ -56,6 +56,7 @@ impl Host {
             denied: Vec::new(),
         };
         let runtime = windlass_runtime::Options {
+            secrets_key: data.join("secrets.key"),
             data,
             browser,
             slots: 64,

@@ -4,8 +4,10 @@
 pub(crate) mod artifacts;
 pub(crate) mod browser;
 pub(crate) mod clocks;
+pub(crate) mod http;
 pub(crate) mod input;
 pub(crate) mod log;
+pub(crate) mod secrets;
 pub(crate) mod state;
 pub(crate) mod stdio;
 pub(crate) mod task;

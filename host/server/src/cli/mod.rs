@@ -20,6 +20,7 @@ mod plugin;
 mod prompt;
 mod render;
 mod run;
+mod secret;
 mod serve;
 mod session;
 mod tasks;
@@ -77,6 +78,9 @@ enum Command {
     /// Installs plugins and grants permissions (for operators)
     #[command(subcommand)]
     Plugin(plugin::Command),
+    /// Keeps secrets that plugins may use without seeing them (for operators)
+    #[command(subcommand)]
+    Secret(secret::Command),
     /// Lists the tools, or shows one with its input
     Tools(tools::Args),
     /// Prints each setting with its value and where it came from
@@ -186,6 +190,7 @@ async fn dispatch(cli: Cli) -> Result<u8, Fail> {
         Command::Run(args) => Box::pin(run::run(&context, args)).await,
         Command::Tasks(command) => Box::pin(tasks::run(&context, command)).await,
         Command::Plugin(command) => plugin::run(&context, command).await,
+        Command::Secret(command) => secret::run(&context, command).await,
         Command::Tools(args) => tools::run(&context, args).await,
         Command::Config(_) => Ok(config::run(&context)),
         Command::Doctor(_) => Ok(doctor::run(&context).await),

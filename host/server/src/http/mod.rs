@@ -17,6 +17,7 @@ mod plugins;
 pub mod problem;
 mod routes;
 mod schemas;
+mod secrets;
 mod sse;
 mod tasks;
 mod watch;

@@ -21,7 +21,7 @@ pub(super) async fn show(State(app): State<App>, By(caller): By, path: InPath) -
 }
 
 /// Goes before the body in the order of extraction: 64 MiB are not read for somebody who may not send them.
-pub(super) struct Operator(Caller);
+pub(super) struct Operator(pub(super) Caller);
 
 impl axum::extract::FromRequestParts<App> for Operator {
     type Rejection = Problem;

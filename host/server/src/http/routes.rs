@@ -1,7 +1,7 @@
 //! Every route of the API in one table: the router, the checks before a handler and the OpenAPI document are made of it.
 
-use super::{App, artifacts, events, follow, health, openapi, plugins, tasks, watch};
-use axum::routing::{MethodRouter, delete, get, patch, post};
+use super::{App, artifacts, events, follow, health, openapi, plugins, secrets, tasks, watch};
+use axum::routing::{MethodRouter, delete, get, patch, post, put};
 
 /// What a route takes as its body.
 #[derive(Clone, Copy, Debug)]
@@ -319,6 +319,29 @@ pub(crate) static ROUTES: &[Route] = &[
         ..route("DELETE", "/api/v1/plugins/{name}", "removePlugin", "Removes a plugin that no open turn holds.", || {
             delete(plugins::remove)
         })
+    },
+    Route {
+        operators: true,
+        answers: &[(200, "The secrets, without what they say.", Carries::Json("Secrets"))],
+        ..route("GET", "/api/v1/secrets", "listSecrets", "Secrets and what they are bound to.", || get(secrets::list))
+    },
+    Route {
+        operators: true,
+        body: Body::Json("SetSecret"),
+        answers: &[
+            (200, "The secret, with a new version.", Carries::Json("Secret")),
+            (201, "The secret.", Carries::Json("Secret")),
+        ],
+        refusals: &[(422, "WL0011"), (503, "WL0032")],
+        ..route("PUT", "/api/v1/secrets/{name}", "setSecret", "Keeps a secret, or a new version of one.", || {
+            put(secrets::set)
+        })
+    },
+    Route {
+        operators: true,
+        answers: &[(204, "It is gone, with all its versions.", Carries::Nothing)],
+        refusals: &[(404, "WL0031")],
+        ..route("DELETE", "/api/v1/secrets/{name}", "removeSecret", "Removes a secret.", || delete(secrets::remove))
     },
     Route {
         answers: &[(200, "This document.", Carries::Json("Any"))],

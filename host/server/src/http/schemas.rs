@@ -172,6 +172,10 @@ fn bodies() -> Value {
         }})),
         "ArchiveTask": body(&[], &json!({"archived": {"type": "boolean", "default": true}})),
         "FailTask": body(&[], &json!({"message": {"type": ["string", "null"]}})),
+        "SetSecret": body(&["value"], &json!({
+            "value": {"type": "string", "minLength": 1, "maxLength": 65536, "writeOnly": true},
+            "origins": {"type": ["array", "null"], "items": text(), "description": "Where it may be sent; a new version without keeps those it has."},
+        })),
         "PatchPlugin": body(&[], &json!({
             "enabled": {"type": ["boolean", "null"]},
             "grants": {"type": ["array", "null"], "items": text(), "description": "Permission lines; they replace those that are there."},
@@ -195,6 +199,14 @@ fn plugins() -> Value {
             "grants": lines,
             "addedAt": time(),
         })),
+        "Secret": object(&["name", "version", "origins", "createdAt", "updatedAt"], &json!({
+            "name": text(),
+            "version": {"type": "integer", "minimum": 1, "description": "One more with each value."},
+            "origins": {"type": "array", "items": {"type": "string", "examples": ["https://shop.example"]}},
+            "createdAt": time(),
+            "updatedAt": time(),
+        })),
+        "Secrets": object(&["secrets"], &json!({"secrets": list("Secret")})),
         "Plugins": object(&["plugins"], &json!({"plugins": list("Plugin")})),
     })
 }

@@ -2,7 +2,9 @@
 
 use super::{from_json, uint};
 use crate::StoreError;
-use crate::rows::{AnswerRow, ArtifactRow, EntryKind, EntryRow, MessageRow, PluginRow, QuestionRow, TaskRow, TurnRow};
+use crate::rows::{
+    AnswerRow, ArtifactRow, EntryKind, EntryRow, MessageRow, PluginRow, QuestionRow, SecretRow, TaskRow, TurnRow,
+};
 use rusqlite::Row;
 use rusqlite::types::FromSql;
 use windlass_core::{Kind, Millis, Record, Status, TaskId};
@@ -174,6 +176,13 @@ pub(super) fn plugin(row: &Row<'_>) -> Result<PluginRow> {
         size: c.uint()?,
         added: c.time()?,
     })
+}
+
+pub(super) const SECRET: &str = "SELECT name, version, origins, sealed, created FROM secret ORDER BY name, version";
+
+pub(super) fn secret(row: &Row<'_>) -> Result<SecretRow> {
+    let mut c = columns(row);
+    Ok(SecretRow { name: c.get()?, version: c.get()?, origins: c.get()?, sealed: c.get()?, created: c.time()? })
 }
 
 pub(super) fn turn_row(task: TaskId, row: &Row<'_>) -> Result<TurnRow> {

@@ -9,7 +9,8 @@ use crate::StoreError;
 use rusqlite::Connection;
 
 /// What each schema adds to the one before. Never edited, only added to.
-const MIGRATIONS: &[&str] = &["
+const MIGRATIONS: &[&str] = &[
+    "
 CREATE TABLE task(
   no INTEGER PRIMARY KEY AUTOINCREMENT CHECK(no < 2147483648),
   id BLOB NOT NULL UNIQUE CHECK(length(id) = 16),
@@ -79,7 +80,13 @@ CREATE INDEX idempotency_at ON idempotency(at);
 
 -- Numbers of deleted tasks whose rows are still to be purged.
 CREATE TABLE trash(task INTEGER PRIMARY KEY) STRICT;
-"];
+",
+    "
+CREATE TABLE secret(
+  name TEXT NOT NULL, version INTEGER NOT NULL, origins TEXT NOT NULL, sealed BLOB NOT NULL, created INTEGER NOT NULL,
+  PRIMARY KEY(name, version)) STRICT;
+",
+];
 
 /// Brings the database to the newest schema, each step a transaction.
 pub(super) fn migrate(conn: &Connection) -> Result<(), StoreError> {
