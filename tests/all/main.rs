@@ -5,6 +5,7 @@
 mod basic;
 mod bench;
 mod browser;
+mod files;
 mod hostile;
 mod http;
 mod many;
@@ -23,6 +24,7 @@ fn every_program_has_a_test() {
     let topics = [
         include_str!("basic.rs"),
         include_str!("browser.rs"),
+        include_str!("files.rs"),
         include_str!("hostile.rs"),
         include_str!("http.rs"),
         include_str!("many.rs"),

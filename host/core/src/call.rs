@@ -91,6 +91,8 @@ calls! {
     StateKeys = "state.keys", Redo, false;
     /// Saves a file.
     ArtifactSave = "artifacts.save", Redo, false;
+    /// Saves a file of the workdir.
+    ArtifactSaveFile = "artifacts.save-file", Redo, false;
     /// Reads one.
     ArtifactRead = "artifacts.read", Redo, false;
     /// Shows what a secret says.
@@ -133,7 +135,8 @@ impl Call {
     /// Whether its completion is a public record of its own (`step.finished`).
     #[must_use]
     pub fn reports(self) -> bool {
-        matches!(self.class(), Class::Redo | Class::Once) && !matches!(self, Self::PollReady | Self::ArtifactSave)
+        matches!(self.class(), Class::Redo | Class::Once)
+            && !matches!(self, Self::PollReady | Self::ArtifactSave | Self::ArtifactSaveFile)
     }
 }
 

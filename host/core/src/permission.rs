@@ -28,10 +28,12 @@ pub enum Permission {
     Secret(String),
     /// `reveal NAME`: its value may be seen.
     Reveal(String),
+    /// `workdir`: files under `/workdir`.
+    Workdir,
 }
 
 /// The lines that are known, for messages.
-const KNOWN: &str = "`browser ORIGIN`, `http ORIGIN`, `secret NAME`, `reveal NAME`";
+const KNOWN: &str = "`browser ORIGIN`, `http ORIGIN`, `secret NAME`, `reveal NAME`, `workdir`";
 
 /// Why a line is no permission.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -52,10 +54,14 @@ pub enum PermissionError {
     /// `secret` or `reveal` without the name of a secret.
     #[error("`{0}` does not name a secret: a name is [a-z][a-z0-9_-]{{0,63}}, and each is asked for by its own line")]
     NotASecret(String),
+    /// `workdir` with something behind it.
+    #[error("`{0}`: nothing goes behind `workdir`")]
+    Bare(String),
 }
 
 impl Permission {
-    /// The interfaces of the contract that the permission is about; one of them has to be imported.
+    /// The interfaces of the contract that the permission is about; one of them has to be imported. None: it is about
+    /// WASI's file system.
     #[must_use]
     pub fn interfaces(&self) -> &'static [&'static str] {
         match self {
@@ -63,6 +69,7 @@ impl Permission {
             Self::Http(_) => &["http"],
             Self::Secret(_) => &["http", "browser"],
             Self::Reveal(_) => &["secrets"],
+            Self::Workdir => &[],
         }
     }
 
@@ -92,6 +99,7 @@ impl fmt::Display for Permission {
             Self::Http(origins) => write!(f, "http {origins}"),
             Self::Secret(name) => write!(f, "secret {name}"),
             Self::Reveal(name) => write!(f, "reveal {name}"),
+            Self::Workdir => f.write_str("workdir"),
         }
     }
 }
@@ -102,6 +110,7 @@ impl FromStr for Permission {
     fn from_str(line: &str) -> Result<Self, PermissionError> {
         let mut words = line.split_ascii_whitespace();
         let (word, rest) = (words.next().unwrap_or(""), words.next());
+        let bare = rest.is_none();
         let rest = rest.filter(|_| words.next().is_none());
         let line = || line.trim().to_owned();
         let origins = |word| match rest {
@@ -120,6 +129,8 @@ impl FromStr for Permission {
             "http" => origins("http").map(Self::Http),
             "secret" => secret().map(Self::Secret),
             "reveal" => secret().map(Self::Reveal),
+            "workdir" if bare => Ok(Self::Workdir),
+            "workdir" => Err(PermissionError::Bare(line())),
             _ => Err(PermissionError::Unknown(line())),
         }
     }
@@ -221,6 +232,7 @@ mod tests {
             "http https://api.example:8443",
             "secret shop-password",
             "reveal api_key2",
+            "workdir",
         ] {
             assert_eq!(p(line).to_string(), line);
         }
@@ -245,6 +257,7 @@ mod tests {
             let line = format!("{word}{rest}");
             assert_eq!(line.parse::<Permission>(), Err(PermissionError::NotAnOrigin { line: line.clone(), word }));
         }
+        assert_eq!("workdir /tmp".parse::<Permission>(), Err(PermissionError::Bare("workdir /tmp".into())));
         for line in ["secret", "secret *", "reveal A", "reveal a b", "secret ../key"] {
             assert_eq!(line.parse::<Permission>(), Err(PermissionError::NotASecret(line.into())), "{line}");
         }

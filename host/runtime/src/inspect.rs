@@ -8,7 +8,7 @@ use windlass_core::manifest::{CONTRACT, SECTION};
 
 /// Interfaces of `windlass:plugin@0.1.0` that this host offers.
 const OFFERED: [&str; 9] = ["types", "log", "task", "input", "state", "artifacts", "secrets", "http", "browser"];
-/// WASI 0.2 packages that this host offers; all of them are without power (no files, no network, no environment).
+/// WASI 0.2 packages that this host offers; all of them are without power (no files but those of `workdir`, no network, no environment).
 const WASI: [&str; 6] = ["cli", "clocks", "filesystem", "io", "random", "sockets"];
 /// Interfaces whose use needs a permission, and its first word.
 const PERMITTED: [(&str, &str); 3] = [("browser", "browser"), ("http", "http"), ("secrets", "reveal")];
@@ -132,8 +132,14 @@ fn agree(manifest: &Manifest, imports: &[String]) -> Result<(), Refusal> {
     }
     for permission in &manifest.permissions {
         let interfaces = permission.interfaces();
-        if !interfaces.iter().any(|interface| imported(interface)) {
+        let used = if interfaces.is_empty() {
+            imports.iter().any(|import| parts(import).0 == "wasi:filesystem")
+        } else {
+            interfaces.iter().any(|interface| imported(interface))
+        };
+        if !used {
             let wanted: Vec<_> = interfaces.iter().map(|interface| format!("windlass:plugin/{interface}")).collect();
+            let wanted = if wanted.is_empty() { vec!["wasi:filesystem".to_owned()] } else { wanted };
             return Err(Refusal::PermissionMismatch(format!(
                 "the manifest asks for `{permission}`, the component does not import {}; \
                  take the permission out, or use it",

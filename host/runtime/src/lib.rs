@@ -27,10 +27,11 @@ mod turn;
 mod vault;
 mod view;
 mod windlass;
+mod workdir;
 
 pub use error::{Error, Refusal, Spec, Violation};
 pub use view::{
-    Action, ArtifactFile, Caller, CreateTask, Created, EventsPage, PluginView, QuestionView, SecretView, TaskDetails,
-    TaskPage, TaskView, ToolView, TurnView,
+    Action, ArtifactFile, Caller, CreateTask, Created, EventsPage, FileView, OpenFile, PluginView, QuestionView,
+    SecretView, TaskDetails, TaskPage, TaskView, ToolView, TurnView,
 };
 pub use windlass::{Follow, Health, ListTasks, Options, PatchPlugin, SetSecret, Windlass};

@@ -4,6 +4,7 @@ use crate::control::Control;
 use crate::fetch::Tls;
 use crate::registry::Registry;
 use crate::vault::Vault;
+use crate::workdir::Workdirs;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use windlass_store::Store;
 pub(crate) struct Services {
     pub(crate) store: Store,
     pub(crate) vault: Vault,
+    pub(crate) workdirs: Workdirs,
     /// For requests of plugins.
     pub(crate) tls: Tls,
     pub(crate) browser: Browser,

@@ -258,6 +258,30 @@ pub struct SecretView {
     pub updated_at: Millis,
 }
 
+/// A file of a task's workdir.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FileView {
+    /// Below `/workdir`.
+    pub path: String,
+    /// In bytes.
+    pub size: u64,
+    /// RFC 3339.
+    #[serde(serialize_with = "time")]
+    pub modified_at: Millis,
+}
+
+/// A file of a workdir to be served.
+#[derive(Debug)]
+pub struct OpenFile {
+    /// Its last step: whatever the plugin chose.
+    pub name: String,
+    /// In bytes, when it was opened.
+    pub size: u64,
+    /// Open for reading.
+    pub file: std::fs::File,
+}
+
 /// A stored file to be served.
 #[derive(Clone, Debug)]
 pub struct ArtifactFile {

@@ -1,5 +1,6 @@
 //! The host as its ways in see it: every request of a caller is one function, those about plugins in `plugins`.
 
+mod files;
 mod plugins;
 mod secrets;
 mod shapes;
@@ -13,6 +14,7 @@ use crate::registry::{Installed, Registry};
 use crate::services::Services;
 use crate::vault::Vault;
 use crate::view::{Action, ArtifactFile, Caller, CreateTask, Created, EventsPage, TaskPage, TaskView, TurnView};
+use crate::workdir::Workdirs;
 use crate::{runner, schema};
 use parking_lot::Mutex;
 pub use secrets::SetSecret;
@@ -128,10 +130,12 @@ impl Windlass {
         for address in options.denied {
             browser.deny(address);
         }
+        let workdirs = Workdirs::new(options.data.join("workdirs"));
         let vault = Vault::new(store.clone(), options.secrets_key);
         let services = Arc::new(Services {
             store,
             vault,
+            workdirs,
             tls: Tls::default(),
             browser,
             registry,
@@ -145,6 +149,7 @@ impl Windlass {
         for component in options.built_in {
             services.registry.add_built_in(component).await?;
         }
+        files::sweep(&services).await?;
         let taken = runner::reconcile(&services, true).await?;
         if taken > 0 {
             tracing::info!(turns = taken, "open turns were taken over");
@@ -453,7 +458,9 @@ impl Windlass {
             let row = life::task(tx, id, principal.as_deref())?;
             life::delete(tx, &row)
         };
-        self.services.store.commit(Hard::Yes, delete).await
+        self.services.store.commit(Hard::Yes, delete).await?;
+        self.forget_files(id).await;
+        Ok(())
     }
 
     /// Runs a stopped turn again (operators).

@@ -77,6 +77,8 @@ pub const SETTINGS: &[Setting] = &[
     setting("records", "N", Some("100000"), "Records of one turn"),
     setting("entries", "N", Some("20000"), "Journal entries of one turn"),
     setting("answers-mib", "N", Some("64"), "Answers in the journal of one turn, in MiB"),
+    setting("files-mib", "N", Some("1024"), "All files of a task's workdir, in MiB"),
+    setting("files", "N", Some("10000"), "Files and folders of a task's workdir"),
 ];
 
 impl Setting {
@@ -364,6 +366,8 @@ impl Settings {
                 records: raw.number("records", 1..=100_000_000)?,
                 entries: raw.number("entries", 1..=10_000_000)?,
                 answer_bytes: raw.number("answers-mib", 1..=65_536)? << 20,
+                file_bytes: raw.number("files-mib", 1..=1_048_576)? << 20,
+                files: raw.number("files", 1..=1_000_000)?,
             },
         })
     }

@@ -73,6 +73,7 @@ pub mod schema;
 pub mod secrets;
 pub mod state;
 pub mod task;
+pub mod workdir;
 
 pub use windlass_macros::Schema;
 /// Makes a tool of a function.
@@ -146,7 +147,7 @@ pub mod prelude {
         bail, browser,
         browser::{Page, Settings, Until, with_page, with_page_repeatable},
         code, confirm, debug, emit, emit_content, emit_last, error, http, info, is_cancelled, messages, progress,
-        question, secrets, sleep, state, status, trace, turn, warn,
+        question, secrets, sleep, state, status, trace, turn, warn, workdir,
     };
 }
 

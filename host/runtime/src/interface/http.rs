@@ -5,12 +5,10 @@
 //! answer repeats it, the guest gets it masked.
 
 use super::secrets;
-use super::state::unavailable;
 use crate::bindings::windlass::plugin::http::{Host as Http, Request, Response, Value as HeaderValue};
 use crate::bindings::windlass::plugin::types::Error;
 use crate::engine::sha256;
 use crate::fetch::{self, Field, Way};
-use crate::halt::Halt;
 use crate::host::Host;
 use crate::masks::{MASK, Masks};
 use crate::step::{Done, Step};
@@ -25,9 +23,6 @@ use windlass_core::permission::{Origins, Reach};
 use windlass_core::{Call, Kind, Origin, Permission};
 use windlass_store::Hard;
 
-/// A body up to this stands in the journal where it is text, in bytes; any other is a blob.
-const INLINE: usize = 64 << 10;
-
 /// An answer in the journal.
 #[derive(Serialize, Deserialize)]
 struct Kept {
@@ -37,11 +32,28 @@ struct Kept {
     body: Body,
 }
 
+/// A body in JSON. A large one becomes a blob with the answer that it is part of.
 #[derive(Serialize, Deserialize)]
 enum Body {
     Text(String),
-    /// Its digest.
-    Blob(String),
+    /// A character for each byte.
+    Bytes(String),
+}
+
+impl From<Vec<u8>> for Body {
+    fn from(bytes: Vec<u8>) -> Self {
+        String::from_utf8(bytes)
+            .map_or_else(|bytes| Self::Bytes(bytes.into_bytes().into_iter().map(char::from).collect()), Self::Text)
+    }
+}
+
+impl From<Body> for Vec<u8> {
+    fn from(body: Body) -> Self {
+        match body {
+            Body::Text(text) => text.into_bytes(),
+            Body::Bytes(text) => text.chars().map(|c| u8::try_from(c).unwrap_or(b'?')).collect(),
+        }
+    }
 }
 
 /// The grants of a plugin as they are at this moment.
@@ -163,18 +175,9 @@ async fn send(turn: Arc<Turn>, request: Request) -> Result<Done<Kept>, Error> {
     let mime_type = response.headers.get(http::header::CONTENT_TYPE).map(text);
     let body = masks.bytes(response.body);
     let (size, status, url) = (body.len(), response.status.as_u16(), masks.text(response.url.into()));
-    let body = match String::from_utf8(body) {
-        Ok(text) if text.len() <= INLINE => Body::Text(text),
-        body => {
-            let bytes = body.map_or_else(std::string::FromUtf8Error::into_bytes, String::into_bytes);
-            let turn = turn.clone();
-            let put = tokio::task::spawn_blocking(move || turn.services.store.blobs().put(&bytes)).await;
-            Body::Blob(put.map_err(unavailable)?.map_err(unavailable)?)
-        }
-    };
     let seen = Some(format!("{status}, {}", windlass_core::text::size(size as u64)));
     let shown = json!({ "status": status, "url": url, "size": size, "mimeType": mime_type });
-    Ok(Done { seen, ..Done::shown(Kept { status, url, headers, body }, shown) })
+    Ok(Done { seen, ..Done::shown(Kept { status, url, headers, body: body.into() }, shown) })
 }
 
 impl Http for Host {
@@ -194,15 +197,7 @@ impl Http for Host {
             Err(error) => return Ok(Err(error)),
         };
         let Kept { status, url, headers, body } = kept;
-        let body = match body {
-            Body::Text(text) => text.into_bytes(),
-            Body::Blob(digest) => {
-                let store = self.turn.services.store.clone();
-                let bytes = tokio::task::spawn_blocking(move || store.blobs().read(&digest)).await;
-                bytes.map_err(std::io::Error::other).and_then(|bytes| bytes).map_err(Halt::from)?
-            }
-        };
-        Ok(Ok(Response { status, url, headers, body }))
+        Ok(Ok(Response { status, url, headers, body: body.into() }))
     }
 }
 
@@ -210,6 +205,14 @@ impl Http for Host {
 mod tests {
     use super::*;
     use crate::bindings::windlass::plugin::http::SecretRef;
+
+    #[test]
+    fn any_body_reads_back() {
+        for bytes in [b"text".to_vec(), (0..=255).collect(), Vec::new()] {
+            let json = serde_json::to_string(&Body::from(bytes.clone())).unwrap();
+            assert_eq!(Vec::from(serde_json::from_str::<Body>(&json).unwrap()), bytes);
+        }
+    }
 
     #[test]
     fn secrets_stand_in_the_arguments_by_name() {

@@ -8,6 +8,7 @@ mod conn;
 mod errors;
 mod events;
 mod extract;
+mod files;
 mod follow;
 pub mod guard;
 mod health;

@@ -1,6 +1,6 @@
 //! Every route of the API in one table: the router, the checks before a handler and the OpenAPI document are made of it.
 
-use super::{App, artifacts, events, follow, health, openapi, plugins, secrets, tasks, watch};
+use super::{App, artifacts, events, files, follow, health, openapi, plugins, secrets, tasks, watch};
 use axum::routing::{MethodRouter, delete, get, patch, post, put};
 
 /// What a route takes as its body.
@@ -267,6 +267,23 @@ pub(crate) static ROUTES: &[Route] = &[
         ..route("GET", "/api/v1/tasks/{id}/artifacts/{artifact}", "getArtifact", "A stored file.", || {
             get(artifacts::serve)
         })
+    },
+    Route {
+        answers: &[(200, "The files by path.", Carries::Json("Files"))],
+        refusals: &[(404, "WL0003")],
+        ..route(
+            "GET",
+            "/api/v1/tasks/{id}/files",
+            "listFiles",
+            "Files of the workdir: in the open turn, or as the newest left them.",
+            || get(files::list),
+        )
+    },
+    Route {
+        params: &[param("path", r#"{"type":"string"}"#, "As `listFiles` has it, below `/workdir`.")],
+        answers: &[(200, "The file, as an attachment.", Carries::File)],
+        refusals: &[(404, "WL0003"), (404, "WL0033")],
+        ..route("GET", "/api/v1/tasks/{id}/file", "getFile", "A file of the workdir.", || get(files::serve))
     },
     Route {
         answers: &[(200, "Events `task`, `caught-up`, `deleted`, `reset`.", Carries::Events)],

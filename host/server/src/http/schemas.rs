@@ -148,6 +148,11 @@ fn tasks() -> Value {
             "hasMore": {"type": "boolean", "description": "More are there already."},
             "open": {"type": "boolean", "description": "A turn is open: more may come."},
         })),
+        "Files": object(&["files"], &json!({"files": {"type": "array", "items": object(&["path", "size", "modifiedAt"], &json!({
+            "path": {"type": "string", "description": "Below `/workdir`."},
+            "size": {"type": "integer"},
+            "modifiedAt": time(),
+        }))}})),
         "Continued": object(&["messageId"], &json!({"messageId": {"type": "integer", "minimum": 1}})),
     })
 }

@@ -8,5 +8,6 @@ mod files;
 mod life;
 mod pages;
 mod plugins;
+mod secrets;
 mod stream;
 mod support;
