@@ -148,6 +148,15 @@ async fn open(data: PathBuf, limits: Limits) -> Windlass {
         denied: Vec::new(),
     };
     let secrets_key = data.join("secrets.key");
-    let options = Options { data, browser, slots: 64, limits, secrets_key, built_in: Vec::new(), denied: Vec::new() };
+    let options = Options {
+        data,
+        browser,
+        slots: 64,
+        limits,
+        secrets_key,
+        built_in: Vec::new(),
+        denied: Vec::new(),
+        compiling: None,
+    };
     Windlass::open(options).await.unwrap()
 }

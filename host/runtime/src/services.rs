@@ -3,6 +3,7 @@
 use crate::control::Control;
 use crate::fetch::Tls;
 use crate::registry::Registry;
+use crate::tokens::Keyring;
 use crate::vault::Vault;
 use crate::workdir::Workdirs;
 use parking_lot::Mutex;
@@ -24,6 +25,7 @@ pub(crate) struct Services {
     pub(crate) tls: Tls,
     pub(crate) browser: Browser,
     pub(crate) registry: Registry,
+    pub(crate) keyring: Keyring,
     pub(crate) limits: Limits,
     /// Turns that run at once; a waiting turn holds none.
     pub(crate) slots: Arc<Semaphore>,

@@ -1,8 +1,8 @@
 //! Secrets, for operators: what they say comes in and never goes out.
 
 use super::App;
+use super::extract::Operator;
 use super::extract::{By, InPath, Json};
-use super::plugins::Operator;
 use super::problem::Problem;
 use super::tasks::answer_json;
 use axum::extract::State;

@@ -3,7 +3,8 @@
 use super::{from_json, uint};
 use crate::StoreError;
 use crate::rows::{
-    AnswerRow, ArtifactRow, EntryKind, EntryRow, MessageRow, PluginRow, QuestionRow, SecretRow, TaskRow, TurnRow,
+    AnswerRow, ArtifactRow, EntryKind, EntryRow, MessageRow, PluginRow, QuestionRow, SecretRow, TaskRow, TokenRow,
+    TurnRow,
 };
 use rusqlite::Row;
 use rusqlite::types::FromSql;
@@ -183,6 +184,22 @@ pub(super) const SECRET: &str = "SELECT name, version, origins, sealed, created 
 pub(super) fn secret(row: &Row<'_>) -> Result<SecretRow> {
     let mut c = columns(row);
     Ok(SecretRow { name: c.get()?, version: c.get()?, origins: c.get()?, sealed: c.get()?, created: c.time()? })
+}
+
+pub(super) const TOKEN: &str = "SELECT id, name, digest, operator, created, expires, revoked, used FROM token";
+
+pub(super) fn token(row: &Row<'_>) -> Result<TokenRow> {
+    let mut c = columns(row);
+    Ok(TokenRow {
+        id: c.uint()?,
+        name: c.get()?,
+        digest: c.get()?,
+        operator: c.get()?,
+        created: c.time()?,
+        expires: c.maybe_time()?,
+        revoked: c.maybe_time()?,
+        used: c.maybe_time()?,
+    })
 }
 
 pub(super) fn turn_row(task: TaskId, row: &Row<'_>) -> Result<TurnRow> {

@@ -141,6 +141,7 @@ async fn turns(places: &Places, options: &Options) -> Result<Vec<Duration>> {
         slots: 8,
         limits: Limits::default(),
         built_in: Vec::new(),
+        compiling: None,
         denied: Vec::new(),
     })
     .await?;
