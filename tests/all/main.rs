@@ -5,10 +5,14 @@
 mod basic;
 mod bench;
 mod browser;
+mod forgets;
 mod hostile;
+mod keeping;
 mod many;
+mod parking;
 mod refusals;
 mod replay;
+mod stops;
 
 mod guests {
     include!(concat!(env!("OUT_DIR"), "/programs.rs"));
@@ -21,10 +25,14 @@ fn every_program_has_a_test() {
     let topics = [
         include_str!("basic.rs"),
         include_str!("browser.rs"),
+        include_str!("forgets.rs"),
         include_str!("hostile.rs"),
+        include_str!("keeping.rs"),
         include_str!("many.rs"),
+        include_str!("parking.rs"),
         include_str!("refusals.rs"),
         include_str!("replay.rs"),
+        include_str!("stops.rs"),
     ];
     macro_rules! names {
         ($($name:ident)*) => { [$(stringify!($name)),*] };

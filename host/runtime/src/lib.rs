@@ -5,7 +5,7 @@
 
 mod answer;
 mod bindings;
-mod clock;
+pub mod clock;
 mod control;
 mod ending;
 mod engine;
@@ -14,18 +14,23 @@ mod halt;
 mod host;
 mod inspect;
 mod interface;
+mod keeping;
 mod life;
+mod pages;
+mod park;
 mod records;
 mod registry;
 mod runner;
 mod schema;
 mod services;
 mod step;
+mod tuning;
 mod turn;
 mod view;
 mod windlass;
 
 pub use error::{Error, Refusal, Spec, Violation};
+pub use tuning::Tuning;
 pub use view::{
     Action, ArtifactFile, Caller, CreateTask, Created, EventsPage, PluginView, QuestionView, TaskDetails, TaskPage,
     TaskView, ToolView, TurnView,

@@ -8,7 +8,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use windlass_core::Limits;
+use windlass_runtime::Tuning;
+
+/// A year, in ms.
+const YEAR: u64 = 365 * 24 * 60 * 60 * 1000;
 
 /// One setting.
 #[derive(Clone, Copy, Debug)]
@@ -71,6 +76,28 @@ pub const SETTINGS: &[Setting] = &[
     setting("records", "N", Some("100000"), "Records of one turn"),
     setting("entries", "N", Some("20000"), "Journal entries of one turn"),
     setting("answers-mib", "N", Some("64"), "Answers in the journal of one turn, in MiB"),
+    setting(
+        "park-ms",
+        "N",
+        Some("30000"),
+        "A turn that waited this long is parked: it costs no memory until it wakes, in ms",
+    ),
+    setting("parked-pages", "N", Some("16"), "Parked turns whose pages stay open"),
+    setting("parked-pages-ms", "N", Some("1800000"), "How long pages of a parked turn stay open, in ms"),
+    setting(
+        "grace-ms",
+        "N",
+        Some("10000"),
+        "From a cancel or a deadline to the end of a turn that does not end by itself, in ms",
+    ),
+    setting("retention-days", "N", Some("30"), "How long what is known of a turn is kept after its end, in days"),
+    setting(
+        "min-free-mib",
+        "N",
+        Some("1024"),
+        "New tasks are refused while less is free for the data folder, in MiB; 0: never",
+    ),
+    setting("shutdown-ms", "N", Some("10000"), "How long running turns may go on when the host is told to end, in ms"),
 ];
 
 impl Setting {
@@ -182,6 +209,10 @@ impl Raw {
     fn wrong(&self, name: &str, wanted: &str) -> SettingsError {
         let value = self.get(name).unwrap_or_default();
         SettingsError(format!("{name} = `{value}` ({}): it must be {wanted}", self.source(name)))
+    }
+
+    fn millis(&self, name: &str, range: std::ops::RangeInclusive<u64>) -> Result<Duration, SettingsError> {
+        self.number(name, range).map(Duration::from_millis)
     }
 
     fn number(&self, name: &str, range: std::ops::RangeInclusive<u64>) -> Result<u64, SettingsError> {
@@ -316,6 +347,10 @@ pub struct Settings {
     pub log: String,
     /// What one turn may use.
     pub limits: Limits,
+    /// How the host waits, keeps and ends.
+    pub tuning: Tuning,
+    /// How long running turns may go on when the host is told to end.
+    pub shutdown: Duration,
 }
 
 impl Settings {
@@ -355,6 +390,16 @@ impl Settings {
                 entries: raw.number("entries", 1..=10_000_000)?,
                 answer_bytes: raw.number("answers-mib", 1..=65_536)? << 20,
             },
+            tuning: Tuning {
+                park_after: raw.millis("park-ms", 0..=YEAR)?,
+                parked_pages: usize::try_from(raw.number("parked-pages", 0..=1000)?).unwrap_or(0),
+                pages_for: raw.millis("parked-pages-ms", 0..=YEAR)?,
+                grace: raw.millis("grace-ms", 0..=3_600_000)?,
+                retention: Duration::from_secs(raw.number("retention-days", 1..=36_500)? * 24 * 60 * 60),
+                min_free: raw.number("min-free-mib", 0..=1 << 30)? << 20,
+                ..Tuning::default()
+            },
+            shutdown: raw.millis("shutdown-ms", 0..=3_600_000)?,
         })
     }
 }

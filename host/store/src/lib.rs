@@ -35,10 +35,10 @@ mod tx;
 pub use backend::Hard;
 pub use blobs::{BlobWriter, Blobs};
 pub use error::StoreError;
-pub use handle::{Ack, Store};
+pub use handle::{Ack, Forgetful, Store};
 pub use rows::{
-    AnswerRow, ArtifactRow, EntryKind, EntryRow, IdempotencyRow, MessageRow, PluginRow, QuestionRow, TaskFilter,
-    TaskRow, TurnRow,
+    AnswerRow, ArtifactRow, EntryKind, EntryRow, IdempotencyRow, MessageRow, ParkedRow, PluginRow, QuestionRow,
+    TaskFilter, TaskRow, TurnRow,
 };
 pub use tail::{Changed, Tail};
 pub use tx::{Rows, Tx};

@@ -62,6 +62,7 @@ impl Host {
             limits: Limits::default(),
             built_in: Vec::new(),
             denied: Vec::new(),
+            tuning: windlass_runtime::Tuning::default(),
         };
         let windlass = Windlass::open(runtime).await.unwrap();
         for name in guests {

@@ -141,6 +141,7 @@ async fn turns(places: &Places, options: &Options) -> Result<Vec<Duration>> {
         limits: Limits::default(),
         built_in: Vec::new(),
         denied: Vec::new(),
+        tuning: windlass_runtime::Tuning::default(),
     })
     .await?;
     let operator = Caller { principal: "local".into(), operator: true };
