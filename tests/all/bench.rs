@@ -175,7 +175,7 @@ pub(crate) fn options(data: PathBuf, limits: Limits, tuning: Tuning, slots: usiz
         profiles: data.join("profiles"),
         denied: Vec::new(),
     };
-    Options { data, browser, slots, limits, built_in: Vec::new(), denied: Vec::new(), tuning }
+    Options { data, browser, slots, limits, built_in: Vec::new(), denied: Vec::new(), tuning, compiling: None }
 }
 
 /// A host's time that stands still until it is moved, and a clock that shows it.

@@ -66,7 +66,7 @@ async fn new_tasks_are_refused_while_there_is_little_room_and_running_ones_go_on
     FREE.store((1 << 30) - 1, Ordering::Relaxed);
     let new = || CreateTask { tool: "basic_state".into(), input: json!({}), ..CreateTask::default() };
     let refused = bench.host.create(&local(), new()).await.unwrap_err();
-    assert_eq!((refused.spec().code, refused.spec().http), ("WL0030", 507));
+    assert_eq!((refused.spec().code, refused.spec().http), ("WL0040", 507));
     assert_eq!(refused.details(), json!({"freeBytes": (1_u64 << 30) - 1, "neededBytes": 1_u64 << 30}));
     crate::basic::confirm(&bench, running, "t1.wait").await;
     bench.until(running, |t| t.waiting_for == Some(WaitingFor::Message)).await;

@@ -59,14 +59,19 @@ impl Setup {
 
     /// Installs a plugin with its grants, quietly.
     pub(crate) fn install(&self, component: &Path, grants: &[String]) -> Result<()> {
+        let component = component.to_string_lossy();
+        let grants = grants.iter().flat_map(|grant| ["--grant", grant]);
+        let words: Vec<_> = ["add", &component].into_iter().chain(grants).collect();
+        self.plugin(&words).context("the plugin was not installed")
+    }
+
+    /// `windlass plugin …`, quietly.
+    pub(crate) fn plugin(&self, words: &[&str]) -> Result<()> {
         let mut command = self.windlass();
-        command.args(["plugin", "add"]).arg(component);
-        for grant in grants {
-            command.args(["--grant", grant]);
-        }
+        command.arg("plugin").args(words);
         let output = command.stdin(Stdio::null()).output().context("windlass can't be run")?;
         if !output.status.success() {
-            bail!("the plugin was not installed: {}", String::from_utf8_lossy(&output.stderr).trim());
+            bail!("`windlass plugin {}`: {}", words.join(" "), String::from_utf8_lossy(&output.stderr).trim());
         }
         Ok(())
     }

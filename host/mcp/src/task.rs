@@ -193,19 +193,23 @@ pub(crate) fn message(view: &TurnView) -> String {
 }
 
 /// A question as MCP's elicitation.
-fn request(question: &QuestionView) -> Result<InputRequest, ErrorData> {
+pub(crate) fn elicitation(key: &str, message: &str, schema: &Value) -> Result<InputRequest, ErrorData> {
     let asked = json!({
         "method": "elicitation/create",
-        "params": {"mode": "form", "message": question.message, "requestedSchema": question.schema},
+        "params": {"mode": "form", "message": message, "requestedSchema": schema},
     });
     serde_json::from_value(asked).map_err(|error| {
-        tracing::error!(key = question.key, %error, "a question is no elicitation form");
-        ErrorData::internal_error(format!("question `{}` is no form that MCP has", question.key), None)
+        tracing::error!(key, %error, "a question is no elicitation form");
+        ErrorData::internal_error(format!("question `{key}` is no form that MCP has"), None)
     })
 }
 
+fn request(question: &QuestionView) -> Result<InputRequest, ErrorData> {
+    elicitation(&question.key, &question.message, &question.schema)
+}
+
 /// An elicitation's result as an answer.
-fn action(response: &Value) -> Result<Action, ErrorData> {
+pub(crate) fn action(response: &Value) -> Result<Action, ErrorData> {
     match response["action"].as_str() {
         Some("accept") => Ok(Action::Accept(response.get("content").cloned().unwrap_or_else(|| json!({})))),
         Some("decline") => Ok(Action::Decline),

@@ -104,6 +104,13 @@ impl Clock {
         }
     }
 
+    /// Until the wall clock shows this, within a second: for what ends at a time that people were told.
+    pub async fn until_wall(&self, at: Millis) {
+        while let left @ 1.. = at.since(self.now()) {
+            self.sleep(Duration::from_millis(left.min(1000))).await;
+        }
+    }
+
     /// For this long.
     pub async fn sleep(&self, time: Duration) {
         let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);

@@ -6,6 +6,7 @@
 mod answer;
 mod bindings;
 pub mod clock;
+mod compile;
 mod control;
 mod ending;
 mod engine;
@@ -23,13 +24,18 @@ mod registry;
 mod runner;
 mod schema;
 mod services;
+mod stamp;
 mod step;
+mod tokens;
 mod tuning;
 mod turn;
 mod view;
 mod windlass;
 
+pub use compile::{Compiling, compile_component};
 pub use error::{Error, Refusal, Spec, Violation};
+pub use stamp::{check, outline, stamp};
+pub use tokens::{Access, Lease, NewToken, TokenView};
 pub use tuning::Tuning;
 pub use view::{
     Action, ArtifactFile, Caller, CreateTask, Created, EventsPage, PluginView, QuestionView, TaskDetails, TaskPage,

@@ -4,6 +4,7 @@ use crate::clock::Clock;
 use crate::control::Control;
 use crate::park::Parking;
 use crate::registry::Registry;
+use crate::tokens::Keyring;
 use crate::tuning::Tuning;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -20,6 +21,7 @@ pub(crate) struct Services {
     pub(crate) store: Store,
     pub(crate) browser: Browser,
     pub(crate) registry: Registry,
+    pub(crate) keyring: Keyring,
     pub(crate) limits: Limits,
     pub(crate) clock: Clock,
     pub(crate) tuning: Tuning,

@@ -69,6 +69,7 @@ pub async fn serve(settings: &Settings, shutdown: CancellationToken) -> anyhow::
         built_in: BUILT_IN.to_vec(),
         denied: vec![address],
         tuning: settings.tuning.clone(),
+        compiling: settings.compiling.clone(),
     })
     .await
     .with_context(|| format!("the host can't start on {}", settings.data.display()))?;
@@ -89,7 +90,7 @@ pub async fn serve(settings: &Settings, shutdown: CancellationToken) -> anyhow::
     file.write(&settings.data).context("host.json can't be written")?;
     let (url, token) = (file.url.clone(), file.token.clone());
     tracing::info!(url, data = %settings.data.display(), "the host is ready");
-    let (data, closing) = (settings.data.clone(), shutdown.clone());
+    let (data, closing, stalled) = (settings.data.clone(), shutdown.clone(), settings.stalled);
     let (grace, hasten) = (settings.shutdown, CancellationToken::new());
     let hastened = hasten.clone();
     let ended = tokio::spawn(async move {
@@ -100,7 +101,7 @@ pub async fn serve(settings: &Settings, shutdown: CancellationToken) -> anyhow::
                 () = hastened.cancelled() => {}
             }
         };
-        tokio::join!(http::serve(listener, router, closing.clone()), drain);
+        tokio::join!(http::serve(listener, router, closing.clone(), stalled), drain);
         // Gone from the folder first: nobody is led to a host that no longer answers.
         file.remove(&data);
         windlass.close().await;

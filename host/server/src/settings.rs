@@ -10,10 +10,12 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use windlass_core::Limits;
-use windlass_runtime::Tuning;
+use windlass_runtime::{Compiling, Tuning};
 
 /// A year, in ms.
 const YEAR: u64 = 365 * 24 * 60 * 60 * 1000;
+/// A reader may be slow, and wait for so long.
+const STALLED: Duration = Duration::from_secs(30);
 
 /// One setting.
 #[derive(Clone, Copy, Debug)]
@@ -351,6 +353,10 @@ pub struct Settings {
     pub tuning: Tuning,
     /// How long running turns may go on when the host is told to end.
     pub shutdown: Duration,
+    /// How long a reader may take nothing before its connection is closed; it resumes by its cursor. Not in the table.
+    pub stalled: Duration,
+    /// How components are compiled in a process of its own; none: in this one. Not in the table.
+    pub compiling: Option<Compiling>,
 }
 
 impl Settings {
@@ -366,6 +372,8 @@ impl Settings {
             data,
             listen: listen(raw)?,
             any_port: false,
+            stalled: STALLED,
+            compiling: None,
             allow_no_sandbox: match raw.get("allow-no-sandbox") {
                 Some("true" | "1" | "yes") => true,
                 Some("false" | "0" | "no") | None => false,
@@ -413,7 +421,7 @@ fn listen(raw: &Raw) -> Result<SocketAddr, SettingsError> {
         return Ok(address);
     }
     Err(SettingsError(format!(
-        "listen = {address} ({}): this host has no logins for people elsewhere yet, so it listens on loopback addresses only; \
+        "listen = {address} ({}): it speaks plain HTTP, in which others on the way could read tokens, so it listens on loopback addresses only; \
          use 127.0.0.1 and reach it through an SSH tunnel",
         raw.source("listen")
     )))

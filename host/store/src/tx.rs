@@ -3,7 +3,7 @@
 use crate::StoreError;
 use crate::rows::{
     AnswerRow, ArtifactRow, EntryRow, IdempotencyRow, MessageRow, ParkedRow, PluginRow, QuestionRow, TaskFilter,
-    TaskRow, TurnRow,
+    TaskRow, TokenRow, TurnRow,
 };
 use windlass_core::{Draft, Millis, Record, TaskId};
 
@@ -68,6 +68,8 @@ pub trait Rows {
     fn blobs_of_journals(&mut self, after: i64, limit: usize) -> Result<(Vec<String>, Option<i64>), StoreError>;
     /// What an idempotency key of a caller was used for.
     fn idempotency(&mut self, principal: &str, key: &str) -> Result<Option<IdempotencyRow>, StoreError>;
+    /// All tokens, those that ended too, by id.
+    fn tokens(&mut self) -> Result<Vec<TokenRow>, StoreError>;
 }
 
 /// Writing: everything here becomes true together, or not at all.
@@ -116,4 +118,6 @@ pub trait Tx: Rows {
     fn put_idempotency(&mut self, principal: &str, key: &str, row: &IdempotencyRow) -> Result<(), StoreError>;
     /// Forgets idempotency keys used before this time.
     fn forget_idempotency(&mut self, before: Millis) -> Result<(), StoreError>;
+    /// A new token, or all of an old one's row but its digest.
+    fn put_token(&mut self, row: &TokenRow) -> Result<(), StoreError>;
 }

@@ -35,7 +35,6 @@ pub(crate) fn operator() -> Caller {
 
 pub(crate) struct Host {
     pub(crate) windlass: Windlass,
-    pub(crate) mcp: Mcp,
     pub(crate) base: String,
     pub(crate) closing: CancellationToken,
     _folder: tempfile::TempDir,
@@ -61,6 +60,7 @@ impl Host {
             slots: 64,
             limits: Limits::default(),
             built_in: Vec::new(),
+            compiling: None,
             denied: Vec::new(),
             tuning: windlass_runtime::Tuning::default(),
         };
@@ -74,7 +74,7 @@ impl Host {
         let base = format!("http://{}", listener.local_addr().unwrap());
         let router = axum::Router::new().nest("/mcp", mcp.router()).layer(from_fn(judge));
         tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        Self { windlass, mcp, base, closing, _folder: folder }
+        Self { windlass, base, closing, _folder: folder }
     }
 
     pub(crate) fn client(&self) -> Client {
@@ -115,6 +115,12 @@ impl Client {
     /// Without the tasks extension.
     pub(crate) fn plain(mut self) -> Self {
         self.capabilities = json!({});
+        self
+    }
+
+    /// Shows forms, takes no tasks.
+    pub(crate) fn waits(mut self) -> Self {
+        self.capabilities = json!({"elicitation": {}});
         self
     }
 

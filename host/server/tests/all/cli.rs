@@ -6,13 +6,13 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
-struct Program {
+pub(crate) struct Program {
     folder: tempfile::TempDir,
     serving: Option<Child>,
 }
 
 impl Program {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap(), serving: None }
     }
 
@@ -20,7 +20,7 @@ impl Program {
         self.folder.path()
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
         command.env_clear();
         for name in ["PATH", "HOME", "TMPDIR"] {
@@ -52,7 +52,7 @@ impl Program {
     }
 
     /// A host in the foreground; its address.
-    fn serve(&mut self) -> String {
+    pub(crate) fn serve(&mut self) -> String {
         let mut child = self.command(&["serve", "--json"]).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -60,7 +60,7 @@ impl Program {
         serde_json::from_str::<Value>(&line).unwrap()["url"].as_str().unwrap().to_owned()
     }
 
-    fn add(&self, name: &str) {
+    pub(crate) fn add(&self, name: &str) {
         let file = guest(name);
         let (exit, _, err) = self.run(&["plugin", "add", file.to_str().unwrap()]);
         assert_eq!(exit, 0, "{err}");
@@ -70,12 +70,12 @@ impl Program {
         assert_eq!(self.run(&["plugin", "enable", name]).0, 0);
     }
 
-    fn host(&self) -> Option<Value> {
+    pub(crate) fn host(&self) -> Option<Value> {
         serde_json::from_slice(&std::fs::read(self.data().join("data/host.json")).ok()?).ok()
     }
 }
 
-fn signal(pid: u64, signal: rustix::process::Signal) {
+pub(crate) fn signal(pid: u64, signal: rustix::process::Signal) {
     let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
     let _ = rustix::process::kill_process(pid, signal);
 }
@@ -340,4 +340,50 @@ fn the_doctor_names_a_cure_for_each_finding() {
     for finding in findings {
         assert!(finding["verdict"] == "good" || finding["cure"] != "", "{finding}");
     }
+}
+
+#[test]
+fn a_component_is_checked_and_stamped_without_a_host() {
+    let program = Program::new();
+    let file = guest("basic_hello");
+    let file = file.to_str().unwrap();
+    let (exit, out, err) = program.run(&["plugin", "check", file]);
+    assert!(exit == 0 && out.contains("basic_hello") && out.contains("name=…"), "{out}{err}");
+    assert!(out.contains("A host of this version takes it."), "{out}");
+    let checked = &program.json(&["plugin", "check", file])[0];
+    assert_eq!(checked["manifest"]["name"], "basic_hello");
+    assert!(checked["interfaces"].as_array().unwrap().contains(&"log".into()), "{checked}");
+
+    // What has none gets one; what has one, or would be refused, is left as it is.
+    let folder = program.data();
+    let (bare, manifest) = (folder.join("bare.wasm"), folder.join("manifest.json"));
+    let (bare, manifest) = (bare.to_str().unwrap(), manifest.to_str().unwrap());
+    std::fs::write(bare, without_manifest(&std::fs::read(file).unwrap())).unwrap();
+    std::fs::write(manifest, checked["manifest"].to_string()).unwrap();
+    let (exit, _, err) = program.run(&["plugin", "check", bare]);
+    assert!(exit == 2 && err.contains("has no manifest"), "{err}");
+    let (exit, _, err) = program.run(&["plugin", "stamp", file, "--manifest", manifest]);
+    assert!(exit == 2 && err.contains("has a manifest already"), "{err}");
+    std::fs::write(folder.join("wrong.json"), r#"{"name": "x"}"#).unwrap();
+    let (exit, _, err) =
+        program.run(&["plugin", "stamp", bare, "--manifest", folder.join("wrong.json").to_str().unwrap()]);
+    assert!(exit == 2 && err.contains("wrong.json: the manifest does not read"), "{err}");
+    assert_eq!(program.run(&["plugin", "stamp", bare, "--manifest", manifest]).0, 0);
+    assert_eq!(program.json(&["plugin", "check", bare])[0]["manifest"], checked["manifest"]);
+    assert!(program.host().is_none(), "no host was needed");
+
+    let (exit, out, _) = program.run(&["wit"]);
+    assert!(exit == 0 && out.contains("package windlass:plugin@0.1.0;"));
+    let wit = folder.join("my/wit");
+    assert_eq!(program.run(&["wit", wit.to_str().unwrap()]).0, 0);
+    assert_eq!(std::fs::read_to_string(wit.join("windlass.wit")).unwrap(), out);
+}
+
+/// The component with its manifest under another name, of the same length.
+fn without_manifest(component: &[u8]) -> Vec<u8> {
+    let name = b"windlass:manifest";
+    let at = component.windows(name.len()).position(|window| window == name).unwrap();
+    let mut bytes = component.to_vec();
+    bytes[at..at + name.len()].copy_from_slice(b"windlass:unloaded");
+    bytes
 }

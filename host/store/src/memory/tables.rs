@@ -2,7 +2,7 @@
 
 use crate::rows::{
     AnswerRow, ArtifactRow, EntryKind, EntryRow, IdempotencyRow, MessageRow, ParkedRow, PluginRow, QuestionRow,
-    TaskFilter, TaskRow, TurnRow,
+    TaskFilter, TaskRow, TokenRow, TurnRow,
 };
 use crate::sqlite::IDEMPOTENCY_MILLIS;
 use crate::tail::{Changed, Event};
@@ -29,6 +29,7 @@ pub(super) struct Tables {
     state: Table<(TaskId, String), String>,
     plugins: Table<String, PluginRow>,
     idempotency: Table<(String, String), IdempotencyRow>,
+    tokens: Table<u64, TokenRow>,
 }
 
 impl Tables {
@@ -209,6 +210,10 @@ impl Rows for Tables {
     fn idempotency(&mut self, principal: &str, key: &str) -> Result<Option<IdempotencyRow>> {
         Ok(self.idempotency.get(&(principal.to_owned(), key.to_owned())).cloned())
     }
+
+    fn tokens(&mut self) -> Result<Vec<TokenRow>> {
+        Ok(self.tokens.values().cloned().collect())
+    }
 }
 
 type Undo = Box<dyn FnOnce(&mut Tables)>;
@@ -336,6 +341,7 @@ reads! {
     blobs_of_rows() -> Vec<String>;
     blobs_of_journals(after: i64, limit: usize) -> (Vec<String>, Option<i64>);
     idempotency(principal: &str, key: &str) -> Option<IdempotencyRow>;
+    tokens() -> Vec<TokenRow>;
 }
 
 impl Tx for Writing<'_> {
@@ -550,6 +556,18 @@ impl Tx for Writing<'_> {
             for key in old.map(|(key, _)| key.clone()).collect::<Vec<_>>() {
                 w.set(|t| &mut t.idempotency, key, None);
             }
+            Ok(())
+        })
+    }
+
+    fn put_token(&mut self, row: &TokenRow) -> Result<()> {
+        self.write(|w| {
+            let old = w.tables.tokens.get(&row.id).map(|old| old.digest);
+            if old.is_none() {
+                free(w.tables.tokens.values().find(|other| other.digest == row.digest), "token")?;
+            }
+            let row = TokenRow { digest: old.unwrap_or(row.digest), ..row.clone() };
+            w.set(|t| &mut t.tokens, row.id, Some(row));
             Ok(())
         })
     }
