@@ -3,7 +3,7 @@
 //! The runner is the real one, on a store in memory that forgets every commit after a chosen one: what its host did from
 //! there on never happened, and another host goes on with what is left. Time is moved by hand, so nothing waits.
 
-use crate::bench::{local, manual, operator, options};
+use crate::bench::{local, manual, operator, options, tuning};
 use crate::guests;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
@@ -49,7 +49,7 @@ struct World<'a> {
 impl<'a> World<'a> {
     async fn new(plan: &'a Plan, data: &'a Path) -> Self {
         let (time, clock) = manual();
-        let tuning = Tuning { clock, park_after: plan.park_after, ..Tuning::default() };
+        let tuning = Tuning { clock, park_after: plan.park_after, ..tuning() };
         let (store, forgetful) = Store::forgetful();
         let host = Windlass::on(options(data.to_owned(), Limits::default(), tuning.clone(), 4), store.clone()).await;
         let host = host.unwrap();
@@ -109,7 +109,7 @@ impl<'a> World<'a> {
             let task = self.host.task(&local(), id).await.unwrap();
             if !task.open {
                 if task.turn as usize > self.plan.turns || task.status != windlass_core::Status::InputRequired {
-                    let commits = self.forgetful.commits() - begun;
+                    let commits = self.forgetful.commits().saturating_sub(begun);
                     let log = self.log(id).await.iter().filter_map(|record| comparable(record, id)).collect();
                     self.host.close().await;
                     return (log, commits);

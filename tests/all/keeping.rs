@@ -1,6 +1,6 @@
 //! What a host keeps and for how long, and what it does when there is little room.
 
-use crate::bench::{Bench, local, manual, operator};
+use crate::bench::{Bench, local, manual, operator, tuning};
 use crate::guests;
 use serde_json::json;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +14,7 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 #[tokio::test(flavor = "multi_thread")]
 async fn ended_turns_are_let_go_of_after_their_time_and_open_ones_never() {
     let (time, clock) = manual();
-    let bench = Bench::with_tuning(Tuning { clock, park_after: Duration::ZERO, ..Tuning::default() }).await;
+    let bench = Bench::with_tuning(Tuning { clock, park_after: Duration::ZERO, ..tuning() }).await;
     bench.install(guests::BASIC_STATE, &[]).await;
     bench.install(guests::BASIC_ECHO, &[]).await;
     let old = bench.create("basic_echo", json!({"text": "x"})).await;

@@ -1,7 +1,7 @@
 //! Turns that wait without an instance: what wakes them, and what becomes of their pages.
 
 use crate::basic::confirm;
-use crate::bench::{Bench, failure, local, manual, outcome};
+use crate::bench::{Bench, failure, local, manual, outcome, tuning};
 use crate::guests;
 use serde_json::json;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use windlass_site::Site;
 
 /// Every wait is parked at once.
 fn at_once() -> Tuning {
-    Tuning { park_after: Duration::ZERO, ..Tuning::default() }
+    Tuning { park_after: Duration::ZERO, ..tuning() }
 }
 
 async fn site() -> (Site, String) {
@@ -43,7 +43,7 @@ async fn a_parked_turn_holds_nothing_and_goes_on_when_it_is_answered() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_wait_is_warm_first_and_parked_after_its_time() {
     let (time, clock) = manual();
-    let bench = Bench::with_tuning(Tuning { clock, ..Tuning::default() }).await;
+    let bench = Bench::with_tuning(Tuning { clock, ..tuning() }).await;
     bench.install(guests::BASIC_STATE, &[]).await;
     let id = bench.create("basic_state", json!({"wait": true})).await;
     bench.asks(id).await;

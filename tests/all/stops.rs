@@ -1,6 +1,6 @@
 //! A cancel and a deadline in every situation that a turn can be in: each ends it, within its bound.
 
-use crate::bench::{Bench, failure, local, operator};
+use crate::bench::{Bench, failure, local, operator, tuning};
 use crate::guests;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -44,7 +44,7 @@ async fn stop(bench: &Bench, how: How, tool: &str, input: Value, seen: &str) -> 
 }
 
 async fn bench(slots: usize) -> Bench {
-    let tuning = Tuning { grace: GRACE, ..Tuning::default() };
+    let tuning = Tuning { grace: GRACE, ..tuning() };
     Bench::with_slots(Limits { cpu_millis: 600_000, ..Limits::default() }, tuning, slots).await
 }
 

@@ -32,6 +32,7 @@ impl Program {
             .env("XDG_CONFIG_HOME", self.data())
             .env("WINDLASS_LISTEN", "127.0.0.1:0")
             .env("WINDLASS_LOG", "warn")
+            .env("WINDLASS_MIN_FREE_MIB", "0")
             .args(arguments)
             .arg("--data")
             .arg(self.data().join("data"))
