@@ -5,6 +5,7 @@
 use crate::compile::Compiling;
 use crate::error::Refusal;
 use sha2::{Digest as _, Sha256};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use wasmtime::component::Component;
@@ -72,6 +73,19 @@ impl Compiler {
         file.as_file().sync_all().map_err(io)?;
         file.persist(&path).map_err(|e| io(e.error))?;
         deserialize(&self.engine, &path).map_err(|e| Refusal::Compile(format!("{e:#}")))
+    }
+
+    /// Removes what was compiled of components that nobody in `named` is. One that is in use stays mapped.
+    #[expect(clippy::disallowed_methods, reason = "not data: what is needed again is compiled again from its blob")]
+    pub(crate) fn forget(&self, named: &HashSet<String>) -> std::io::Result<()> {
+        for file in std::fs::read_dir(&self.cache)? {
+            let path = file?.path();
+            let digest = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".cwasm"));
+            if digest.is_some_and(|digest| !named.contains(digest)) {
+                std::fs::remove_file(&path)?;
+            }
+        }
+        Ok(())
     }
 }
 

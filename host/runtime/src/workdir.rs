@@ -87,7 +87,7 @@ impl Workdirs {
         make(&fresh)?;
         let mut usage = Usage::default();
         if let Some(left) = left {
-            let from = open_dir(CWD, &folder.join(format!("after-{left}")))?;
+            let from = open_dir(CWD, folder.join(format!("after-{left}")))?;
             copy(&from, &open_dir(CWD, &fresh)?, DEPTH + 2, &mut usage)?;
         }
         remove(&live)?;
