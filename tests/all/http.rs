@@ -264,7 +264,7 @@ async fn servers_that_mean_no_good_get_an_error_each() {
         ("/silent", Reply::Bytes(vec![])),
         ("/stalled", Reply::Stalled(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf".to_vec())),
         ("/cut", Reply::Bytes(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf".to_vec())),
-        ("/endless", Reply::Endless(b"HTTP/1.1 200 OK\r\n\r\n".repeat(4096).to_vec())),
+        ("/endless", Reply::Endless(b"HTTP/1.1 200 OK\r\n\r\n".repeat(4096))),
         ("/headers", head(&"x: y\r\n".repeat(300))),
         ("/huge-header", head(&format!("x: {}", "y".repeat(1 << 20)))),
         ("/chunks", Reply::Bytes(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\nhello\r\n".to_vec())),
