@@ -146,6 +146,7 @@ async fn open(data: PathBuf, limits: Limits) -> Windlass {
         no_sandbox: true,
         profiles: data.join("profiles"),
         denied: Vec::new(),
+        ..windlass_browser::Config::default()
     };
     let secrets_key = data.join("secrets.key");
     let options = Options {

@@ -101,6 +101,7 @@ pub(crate) fn browser_config(settings: &Settings, denied: Vec<SocketAddr>) -> wi
         no_sandbox: settings.allow_no_sandbox,
         profiles: settings.data.join("chromium"),
         denied,
+        ..windlass_browser::Config::default()
     }
 }
 

@@ -377,7 +377,7 @@ pub(crate) static ROUTES: &[Route] = &[
     Route {
         operators: true,
         answers: &[(204, "It is not in force any more, and what it opened ends.", Carries::Nothing)],
-        refusals: &[(404, "WL0020")],
+        refusals: &[(404, "WL0020"), (422, "WL0011")],
         ..route("DELETE", "/api/v1/tokens/{token}", "revokeToken", "Revokes a token by its id or name.", || {
             delete(tokens::revoke)
         })

@@ -174,6 +174,7 @@ fn no_browser(data: &std::path::Path) -> windlass_browser::Config {
         no_sandbox: false,
         profiles: data.join("chromium"),
         denied: Vec::new(),
+        ..windlass_browser::Config::default()
     }
 }
 
