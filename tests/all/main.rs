@@ -11,6 +11,7 @@ mod http;
 mod many;
 mod refusals;
 mod replay;
+mod secrets;
 mod wire;
 
 mod guests {
@@ -30,6 +31,7 @@ fn every_program_has_a_test() {
         include_str!("many.rs"),
         include_str!("refusals.rs"),
         include_str!("replay.rs"),
+        include_str!("secrets.rs"),
     ];
     macro_rules! names {
         ($($name:ident)*) => { [$(stringify!($name)),*] };
