@@ -11,6 +11,7 @@ mod life;
 mod locating;
 mod navigation;
 mod reading;
+mod secrets;
 mod site;
 mod snapshots;
 mod speed;
