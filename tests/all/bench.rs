@@ -147,6 +147,7 @@ async fn open(data: PathBuf, limits: Limits) -> Windlass {
         profiles: data.join("profiles"),
         denied: Vec::new(),
     };
-    let options = Options { data, browser, slots: 64, limits, built_in: Vec::new(), denied: Vec::new() };
+    let options =
+        Options { data, browser, slots: 64, limits, built_in: Vec::new(), denied: Vec::new(), compiling: None };
     Windlass::open(options).await.unwrap()
 }

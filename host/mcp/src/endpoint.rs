@@ -2,21 +2,24 @@
 
 use crate::handler::Handler;
 use crate::legacy::Sessions;
+use crate::listen::Listener;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use bytes::Bytes;
+use futures::StreamExt;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use parking_lot::Mutex;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::Value;
+use std::convert::Infallible;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-use windlass_runtime::{Caller, Windlass};
+use windlass_runtime::{Caller, Lease, Windlass};
 
 /// A request body, in bytes: an input of 1 MiB with its envelope fits.
 const BODY: usize = 4 << 20;
@@ -31,13 +34,22 @@ const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
-/// What the SDK is told instead of `subscriptions/listen`: its own implementation knows no `taskIds` and can't ask who
-/// listens. Only the endpoint may use the name; `Rewritten` proves that it did.
+/// An id that no session has: theirs are UUIDs.
+const NO_SESSION: HeaderValue = HeaderValue::from_static("none");
+
+/// What the SDK is told instead of `subscriptions/listen`: its own implementation knows no `taskIds`, can't ask who
+/// listens, and takes four times the memory. It judges the request; what answers it is made here.
 pub(crate) const LISTEN: &str = "windlass/listen";
 
-/// The endpoint wrote the method of this request.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Rewritten;
+/// Where the handler leaves the stream that it admitted. Only the endpoint makes one, so the method is nobody else's.
+#[derive(Clone, Default)]
+pub(crate) struct Admitted(Arc<Mutex<Option<Listener>>>);
+
+impl Admitted {
+    pub(crate) fn put(&self, listener: Listener) {
+        *self.0.lock() = Some(listener);
+    }
+}
 
 /// How MCP is served.
 #[derive(Clone, Debug)]
@@ -49,7 +61,7 @@ pub struct Options {
     pub hosts: Vec<String>,
     /// How long a call waits for its result where the client takes no tasks.
     pub patience: Duration,
-    /// A listener that takes nothing for this long is closed.
+    /// A push to a session of an older era is given up after this time. Streams of today's are the server's to close.
     pub stalled: Duration,
 }
 
@@ -70,7 +82,6 @@ pub struct Mcp {
     service: StreamableHttpService<Handler, LocalSessionManager>,
     manager: Arc<LocalSessionManager>,
     sessions: Arc<Sessions>,
-    listeners: Arc<AtomicUsize>,
 }
 
 impl Mcp {
@@ -104,56 +115,65 @@ impl Mcp {
             tokio::time::sleep(FAREWELL).await;
             ended.cancel();
         });
-        let listeners = Arc::new(AtomicUsize::new(0));
-        let handler = Handler::new(windlass, options, listeners.clone());
+        let handler = Handler::new(windlass, options);
         let service = StreamableHttpService::new(move || Ok(handler.clone()), manager.clone(), config);
-        Self { service, manager, sessions: Arc::default(), listeners }
+        Self { service, manager, sessions: Arc::default() }
     }
 
-    /// The router, to be nested at `/mcp`. A layer around it puts a `Caller` into each request's extensions.
+    /// The router, to be nested at `/mcp`. A layer around it puts a `Caller` into each request's extensions, with a
+    /// `Lease` where the caller's stay may end; it ends what was opened then, and sessions end here.
     pub fn router(&self) -> Router {
         Router::new().route("/", any(serve)).with_state(self.clone())
     }
-
-    /// Open `subscriptions/listen` streams.
-    #[must_use]
-    pub fn listeners(&self) -> usize {
-        self.listeners.load(Ordering::Relaxed)
-    }
 }
 
-async fn serve(State(mcp): State<Mcp>, request: Request) -> Response {
-    let caller = request.extensions().get::<Caller>().map_or_else(|| "local".to_owned(), |c| c.principal.clone());
-    let named = session(request.headers());
-    if let Some(session) = &named
-        && !mcp.sessions.is_of(session, &caller)
-    {
-        // As for a session that is not there.
-        return (StatusCode::NOT_FOUND, "Not Found: Session not found").into_response();
+async fn serve(State(mcp): State<Mcp>, mut request: Request) -> Response {
+    let local = || Caller { principal: "local".into(), operator: false };
+    let caller = request.extensions_mut().get_or_insert_with(local).clone();
+    let lease = request.extensions().get::<Lease>().cloned();
+    if session(request.headers()).is_some_and(|session| !mcp.sessions.is_of(&session, &caller)) {
+        // What the SDK says of a session that is not there is what is said of another's: it is asked for one.
+        request.headers_mut().insert(SESSION_ID, NO_SESSION);
     }
+    let named = session(request.headers());
     let closes = request.method() == Method::DELETE;
     let (mut parts, body) = request.into_parts();
     let Ok(bytes) = axum::body::to_bytes(body, BODY).await else {
         return (StatusCode::PAYLOAD_TOO_LARGE, format!("a body has at most {BODY} bytes")).into_response();
     };
+    let admitted = Admitted::default();
     let bytes = match rewrite(&mut parts.headers, &bytes) {
         Some(Rewrite::Listen(rewritten)) => {
-            parts.extensions.insert(Rewritten);
+            parts.extensions.insert(admitted.clone());
             rewritten
         }
         Some(Rewrite::Named) | None => bytes,
     };
     let mut response = mcp.service.handle(Request::from_parts(parts, Body::from(bytes))).await;
+    if let Some(listener) = admitted.0.lock().take() {
+        return stream(listener);
+    }
     if closes && response.status() == StatusCode::ACCEPTED {
         // It is done, and clients warn of a 202.
         *response.status_mut() = StatusCode::NO_CONTENT;
     }
     if let Some(opened) = session(response.headers()).filter(|_| named.is_none()) {
-        mcp.sessions.opened(opened, caller, &mcp.manager).await;
+        mcp.sessions.opened(opened, caller, lease, &mcp.manager).await;
     } else if let Some(session) = named.filter(|_| closes) {
         mcp.sessions.closed(&session);
     }
     response.map(Body::new).into_response()
+}
+
+/// Server-sent events, as the WHATWG HTML standard has them.
+fn stream(listener: Listener) -> Response {
+    let mut response = Response::new(Body::from_stream(listener.events().map(Ok::<_, Infallible>)));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    // A proxy that collects answers would hold the events back.
+    headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
+    response
 }
 
 fn session(headers: &HeaderMap) -> Option<String> {

@@ -1,6 +1,6 @@
 //! Every method of MCP in one place; what it does stands in the module of its thing.
 
-use crate::context::{caller, is_modern, meta, shows_forms, takes_tasks};
+use crate::context::{caller, is_modern, meta, shows_forms};
 use crate::endpoint::Options;
 use crate::error::refused;
 use crate::legacy::{Subscriptions, push_tools};
@@ -20,7 +20,6 @@ use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 use windlass_runtime::{ListTasks, Windlass};
 
 const VERSIONS: &[ProtocolVersion] = &[
@@ -45,13 +44,12 @@ pub(crate) struct Handler {
     pub(crate) windlass: Windlass,
     pub(crate) options: Arc<Options>,
     pub(crate) subscriptions: Arc<Subscriptions>,
-    pub(crate) listeners: Arc<AtomicUsize>,
     pub(crate) states: Arc<States>,
 }
 
 impl Handler {
-    pub(crate) fn new(windlass: Windlass, options: Options, listeners: Arc<AtomicUsize>) -> Self {
-        Self { windlass, options: Arc::new(options), subscriptions: Arc::default(), listeners, states: Arc::default() }
+    pub(crate) fn new(windlass: Windlass, options: Options) -> Self {
+        Self { windlass, options: Arc::new(options), subscriptions: Arc::default(), states: Arc::default() }
     }
 }
 
@@ -223,16 +221,16 @@ impl ServerHandler for Handler {
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        let rewritten = context
-            .extensions
-            .get::<http::request::Parts>()
-            .is_some_and(|parts| parts.extensions.get::<endpoint::Rewritten>().is_some());
-        if request.method != endpoint::LISTEN || !rewritten {
+        let parts = context.extensions.get::<http::request::Parts>();
+        let admitted = parts.and_then(|parts| parts.extensions.get::<endpoint::Admitted>().cloned());
+        let (endpoint::LISTEN, Some(admitted)) = (request.method.as_str(), admitted) else {
             return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None));
-        }
+        };
         if !is_modern(&context) {
             return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "subscriptions/listen", None));
         }
-        listen::serve(self, request.params.unwrap_or_default(), takes_tasks(&context), context).await
+        let listener = listen::admit(self, request.params.unwrap_or_default(), &context).await?;
+        admitted.put(listener);
+        Ok(CustomResult::new(serde_json::json!({})))
     }
 }

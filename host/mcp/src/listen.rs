@@ -1,27 +1,31 @@
-//! `subscriptions/listen`: one request, one stream of notifications, over the SDK's raw channel.
+//! `subscriptions/listen`: one request, one stream of notifications.
+//!
+//! The SDK judges the request, and `admit` whom it may hear of; the stream itself is the body of the answer and makes a
+//! notification when the connection has room for it. So a stream costs little, and one that nobody reads costs nobody
+//! else anything: the server closes a connection that takes nothing.
 //!
 //! Pushes are level triggers: they say that something is new, and for tasks what it is now. Each subject is told at
 //! most ten times a second, the first time at once, and its newest state is always told: a subject is only forgotten
 //! after the notification that shows its end. Who listens is judged before the acknowledgement; a task that is another's
 //! is left out of it, like one that is not there.
 
-use crate::context::{caller, shows_forms};
+use crate::context::{caller, shows_forms, takes_tasks};
 use crate::error::tasks_undeclared;
 use crate::handler::Handler;
 use crate::id::TurnId;
 use crate::log::LogUri;
 use crate::told::State;
+use bytes::Bytes;
 use futures::StreamExt;
-use futures::stream::FuturesUnordered;
-use rmcp::model::{CustomNotification, CustomResult, ServerNotification};
+use futures::stream::{self, FuturesUnordered, Stream};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+use tokio::sync::watch;
 use tokio::time::Instant;
 use windlass_core::TaskId;
 use windlass_runtime::Caller;
@@ -31,6 +35,8 @@ use windlass_store::Tail;
 const PAUSE: Duration = Duration::from_millis(100);
 /// Tasks and logs of one stream.
 const SUBJECTS: usize = 256;
+/// A silent stream says that it is alive this often.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// What a client asks for; a key that is not known asks for nothing.
@@ -108,65 +114,54 @@ struct Subject {
 type Waiting = Pin<Box<dyn Future<Output = Option<Tail>> + Send>>;
 
 /// To whom it is told.
-struct Voice<'a> {
-    handler: &'a Handler,
-    context: &'a RequestContext<RoleServer>,
+struct Voice {
+    handler: Handler,
+    /// The JSON-RPC id of the request: it stands in every notification.
+    id: Value,
     caller: Caller,
     /// The client can answer questions.
     forms: bool,
+    /// Server-sent events that were not sent yet.
+    out: Vec<u8>,
 }
 
-struct Listener<'a> {
-    voice: Voice<'a>,
+/// A stream that was admitted.
+pub(crate) struct Listener {
+    voice: Voice,
     subjects: HashMap<TaskId, Subject>,
     tails: FuturesUnordered<Waiting>,
+    tools: Option<watch::Receiver<u64>>,
+    tools_not_before: Option<Instant>,
+    ended: bool,
 }
 
-/// The stream can't be written: its reader is gone, or takes nothing.
-struct Gone;
-
-pub(crate) async fn serve(
+/// Judges a request, and opens what it may hear of. The acknowledgement is the stream's first event.
+pub(crate) async fn admit(
     handler: &Handler,
     params: Value,
-    declared: bool,
-    context: RequestContext<RoleServer>,
-) -> Result<CustomResult, ErrorData> {
-    let mut filter = Filter::read(&params, declared)?;
-    let caller = caller(&context.extensions);
-    let voice = Voice { handler, context: &context, forms: shows_forms(&context), caller };
-    let mut listener = Listener { voice, subjects: HashMap::new(), tails: FuturesUnordered::new() };
-    let mut tools = handler.windlass.plugin_changes();
+    context: &RequestContext<RoleServer>,
+) -> Result<Listener, ErrorData> {
+    let mut filter = Filter::read(&params, takes_tasks(context))?;
+    let voice = Voice {
+        handler: handler.clone(),
+        id: context.id.clone().into_json_value(),
+        caller: caller(&context.extensions),
+        forms: shows_forms(context),
+        out: Vec::new(),
+    };
+    let tools = handler.windlass.plugin_changes();
+    let mut listener = Listener {
+        voice,
+        subjects: HashMap::new(),
+        tails: FuturesUnordered::new(),
+        tools: filter.tools.then_some(tools),
+        tools_not_before: None,
+        ended: false,
+    };
     listener.admit(&mut filter).await;
-    let _counted = Counted::new(&handler.listeners);
     let accepted = json!({"notifications": filter.accepted(&params)});
-    let end = json!({"resultType": "complete", "_meta": {SUBSCRIPTION_ID: id(&context)}});
-    if listener.voice.tell("notifications/subscriptions/acknowledged", accepted).await.is_ok() {
-        let ended = listener.run(filter.tools.then_some(&mut tools)).await;
-        if ended.is_err() {
-            tracing::debug!("a listener is closed: it takes nothing");
-        }
-    }
-    Ok(CustomResult::new(end))
-}
-
-fn id(context: &RequestContext<RoleServer>) -> Value {
-    context.id.clone().into_json_value()
-}
-
-/// Counts the streams that are open.
-struct Counted(Arc<AtomicUsize>);
-
-impl Counted {
-    fn new(count: &Arc<AtomicUsize>) -> Self {
-        count.fetch_add(1, Ordering::Relaxed);
-        Self(count.clone())
-    }
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
+    listener.voice.tell("notifications/subscriptions/acknowledged", accepted);
+    Ok(listener)
 }
 
 fn wait(mut tail: Tail) -> Waiting {
@@ -174,7 +169,26 @@ fn wait(mut tail: Tail) -> Waiting {
     Box::pin(async move { tail.next().await.ok().map(|_| tail) })
 }
 
-impl Listener<'_> {
+impl Listener {
+    /// The body of the answer.
+    pub(crate) fn events(self) -> impl Stream<Item = Bytes> + Send {
+        stream::unfold(self, |mut listener| async move {
+            let bytes = listener.next().await?;
+            Some((bytes, listener))
+        })
+    }
+
+    /// What is to be said next; none after the last word.
+    async fn next(&mut self) -> Option<Bytes> {
+        while self.voice.out.is_empty() {
+            if self.ended {
+                return None;
+            }
+            self.wait().await;
+        }
+        Some(std::mem::take(&mut self.voice.out).into())
+    }
+
     /// Leaves in the filter what this caller may hear of. Tails are opened here, before anything is read or said: what
     /// happens from now on is told.
     async fn admit(&mut self, filter: &mut Filter) {
@@ -207,25 +221,27 @@ impl Listener<'_> {
         true
     }
 
-    async fn run(&mut self, mut tools: Option<&mut tokio::sync::watch::Receiver<u64>>) -> Result<(), Gone> {
-        loop {
-            let now = Instant::now();
-            let due = |subject: &Subject| subject.dirty.then(|| subject.not_before.unwrap_or(now));
-            let next = self.subjects.values().filter_map(due).min();
-            tokio::select! {
-                biased;
-                () = self.voice.context.ct.cancelled() => return Err(Gone),
-                () = self.voice.handler.options.closing.cancelled() => return Ok(()),
-                () = tokio::time::sleep_until(next.unwrap_or(now)), if next.is_some() => self.flush().await?,
-                Some(tail) = self.tails.next(), if !self.tails.is_empty() => self.noticed(tail),
-                changed = changed(&mut tools) => match changed {
-                    Ok(()) => {
-                        self.voice.tell("notifications/tools/list_changed", json!({})).await?;
-                        tokio::time::sleep(PAUSE).await;
-                    }
-                    Err(_) => tools = None,
-                },
+    async fn wait(&mut self) {
+        let now = Instant::now();
+        let due = |subject: &Subject| subject.dirty.then(|| subject.not_before.unwrap_or(now));
+        let next = self.subjects.values().filter_map(due).min();
+        tokio::select! {
+            biased;
+            () = self.voice.handler.options.closing.cancelled() => {
+                self.voice.end();
+                self.ended = true;
             }
+            () = tokio::time::sleep_until(next.unwrap_or(now)), if next.is_some() => self.flush().await,
+            Some(tail) = self.tails.next(), if !self.tails.is_empty() => self.noticed(tail),
+            alive = changed(&mut self.tools, self.tools_not_before) => {
+                if alive {
+                    self.tools_not_before = Some(Instant::now() + PAUSE);
+                    self.voice.tell("notifications/tools/list_changed", json!({}));
+                } else {
+                    self.tools = None;
+                }
+            }
+            () = tokio::time::sleep(KEEP_ALIVE) => self.voice.out.extend_from_slice(b":\n\n"),
         }
     }
 
@@ -239,7 +255,7 @@ impl Listener<'_> {
     }
 
     /// Tells what is due.
-    async fn flush(&mut self) -> Result<(), Gone> {
+    async fn flush(&mut self) {
         let now = Instant::now();
         let due = |subject: &Subject| subject.dirty && subject.not_before.is_none_or(|at| at <= now);
         let due: Vec<_> = self.subjects.iter().filter(|(_, s)| due(s)).map(|(task, _)| *task).collect();
@@ -248,17 +264,16 @@ impl Listener<'_> {
             // Before the state is read: what comes after makes it dirty again.
             subject.dirty = false;
             subject.not_before = Some(now + PAUSE);
-            self.voice.tell_of(&mut subject).await?;
+            self.voice.tell_of(&mut subject).await;
             if !(subject.turns.is_empty() && subject.logs.is_empty()) {
                 self.subjects.insert(task, subject);
             }
         }
-        Ok(())
     }
 }
 
-impl Voice<'_> {
-    async fn tell_of(&self, subject: &mut Subject) -> Result<(), Gone> {
+impl Voice {
+    async fn tell_of(&mut self, subject: &mut Subject) {
         let (mut open, mut held) = (Vec::new(), Vec::new());
         for turn in std::mem::take(&mut subject.turns) {
             let state = match self.handler.told(&self.caller, turn, self.forms, subject.seq).await {
@@ -268,7 +283,7 @@ impl Voice<'_> {
                     continue;
                 }
             };
-            self.tell("notifications/tasks", state.params.clone()).await?;
+            self.tell("notifications/tasks", state.params.clone());
             if !state.ended {
                 open.push(turn);
                 held.push(state);
@@ -280,31 +295,38 @@ impl Voice<'_> {
         for (uri, log) in subject.logs.drain(..) {
             // Looked at before it is told, so that the last word comes after the end.
             let Ok(bounds) = self.handler.bounds(&self.caller, &log).await else { continue };
-            self.tell("notifications/resources/updated", json!({ "uri": uri })).await?;
+            self.tell("notifications/resources/updated", json!({ "uri": uri }));
             if log.turn.is_none() || bounds.open {
                 open.push((uri, log));
             }
         }
         subject.logs = open;
-        Ok(())
     }
 
-    async fn tell(&self, method: &str, mut params: Value) -> Result<(), Gone> {
-        params["_meta"][SUBSCRIPTION_ID] = id(self.context);
-        let notification = ServerNotification::CustomNotification(CustomNotification::new(method, Some(params)));
-        let sent = self.context.peer.send_notification(notification);
-        match tokio::time::timeout(self.handler.options.stalled, sent).await {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) | Err(_) => Err(Gone),
-        }
+    fn tell(&mut self, method: &str, mut params: Value) {
+        params["_meta"][SUBSCRIPTION_ID] = self.id.clone();
+        self.say(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
+    }
+
+    /// The end of a stream is its result.
+    fn end(&mut self) {
+        let result = json!({"resultType": "complete", "_meta": {SUBSCRIPTION_ID: self.id}});
+        self.say(&json!({"jsonrpc": "2.0", "id": self.id, "result": result}));
+    }
+
+    fn say(&mut self, message: &Value) {
+        self.out.extend_from_slice(b"data: ");
+        // JSON has no line breaks of its own, so one line is enough.
+        self.out.extend_from_slice(message.to_string().as_bytes());
+        self.out.extend_from_slice(b"\n\n");
     }
 }
 
-async fn changed(
-    tools: &mut Option<&mut tokio::sync::watch::Receiver<u64>>,
-) -> Result<(), tokio::sync::watch::error::RecvError> {
-    match tools {
-        Some(tools) => tools.changed().await,
-        None => std::future::pending().await,
+/// The next change of the tools, not before the moment; false: there will be none.
+async fn changed(tools: &mut Option<watch::Receiver<u64>>, not_before: Option<Instant>) -> bool {
+    let Some(tools) = tools else { return std::future::pending().await };
+    if let Some(at) = not_before {
+        tokio::time::sleep_until(at).await;
     }
+    tools.changed().await.is_ok()
 }

@@ -4,6 +4,7 @@
 //! its answer: HTTP status, exit code, and the page under `docs/errors/`.
 
 use serde_json::{Value, json};
+use windlass_core::AskFirst;
 use windlass_core::cursor::CursorError;
 use windlass_core::manifest::ManifestError;
 
@@ -40,6 +41,14 @@ pub enum Error {
         tool: String,
         /// Every rule that is broken, at most 16.
         violations: Vec<Violation>,
+    },
+    /// The tool asks before a task exists, and the input has no answer.
+    #[error("`{tool}` asks first: {} Give {} in the input", ask.message, ask.fields().collect::<Vec<_>>().join(", "))]
+    AskedFirst {
+        /// The tool.
+        tool: String,
+        /// What it asks.
+        ask: Box<AskFirst>,
     },
     /// No such task, or another's.
     #[error("there is no task {0}")]
@@ -108,6 +117,12 @@ pub enum Error {
     /// Only operators.
     #[error("only an operator may do that")]
     NotOperator,
+    /// No such token.
+    #[error("there is no token `{0}`: `windlass token list` has their ids and names")]
+    UnknownToken(String),
+    /// A token of that name is in force.
+    #[error("a token named `{0}` is in force: revoke it first, or choose another name")]
+    TokenTaken(String),
     /// The store can't.
     #[error("the store failed: {0}")]
     Store(#[from] windlass_store::StoreError),
@@ -180,7 +195,7 @@ pub enum Refusal {
     Schema {
         /// The tool.
         tool: String,
-        /// `inputSchema` or `outputSchema`.
+        /// `inputSchema`, `outputSchema` or the form of `askFirst`.
         which: &'static str,
         /// Why.
         why: String,
@@ -239,7 +254,10 @@ impl Error {
             Self::BuiltIn(_) => spec("WL0016", "Plugin of the host", 409, 4),
             Self::NotOperator => spec("WL0017", "Operators only", 403, 5),
             Self::Store(_) | Self::Io(_) => spec("WL0018", "The store failed", 503, 6),
+            Self::AskedFirst { .. } => spec("WL0030", "Asked before a task exists", 422, 2),
             Self::Closing => spec("WL0019", "The host is shutting down", 503, 6),
+            Self::UnknownToken(_) => spec("WL0020", "Unknown token", 404, 3),
+            Self::TokenTaken(_) => spec("WL0021", "Name of a token in force", 409, 4),
         }
     }
 
@@ -254,6 +272,7 @@ impl Error {
             Self::InvalidInput { violations, .. } | Self::InvalidAnswer { violations, .. } => {
                 json!({"violations": list(violations)})
             }
+            Self::AskedFirst { ask, .. } => json!({"askFirst": ask}),
             Self::IllegalMove { status, .. } => json!({"status": status}),
             Self::Cursor(CursorError::Beyond { last_seq }) => json!({"lastSeq": last_seq}),
             Self::Cursor(CursorError::Gone { oldest_seq }) => json!({"oldestSeq": oldest_seq}),

@@ -36,11 +36,15 @@ pub(crate) fn inspect(bytes: &[u8]) -> Result<Manifest, Refusal> {
     }
     agree(&manifest, &outline.imports)?;
     for tool in &manifest.tools {
+        let refused = |which, why| Refusal::Schema { tool: tool.name.clone(), which, why };
+        if let Some(ask) = &tool.ask_first {
+            schema::check_form(&ask.schema).map_err(|why| refused("form of askFirst", why))?;
+        }
         for (which, schema) in
             [("inputSchema", Some(&tool.input_schema)), ("outputSchema", tool.output_schema.as_ref())]
         {
             if let Some(schema) = schema {
-                schema::compile(schema).map_err(|why| Refusal::Schema { tool: tool.name.clone(), which, why })?;
+                schema::compile(schema).map_err(|why| refused(which, why))?;
             }
         }
     }
@@ -48,14 +52,14 @@ pub(crate) fn inspect(bytes: &[u8]) -> Result<Manifest, Refusal> {
 }
 
 #[derive(Default)]
-struct Outline {
+pub(crate) struct Outline {
     manifests: Vec<Vec<u8>>,
-    imports: Vec<String>,
-    exports: Vec<String>,
+    pub(crate) imports: Vec<String>,
+    pub(crate) exports: Vec<String>,
 }
 
 impl Outline {
-    fn read(bytes: &[u8]) -> Result<Self, Refusal> {
+    pub(crate) fn read(bytes: &[u8]) -> Result<Self, Refusal> {
         let damaged = |e: wasmparser::BinaryReaderError| Refusal::Damaged(e.to_string());
         let (mut outline, mut depth) = (Self::default(), 0_u32);
         for payload in Parser::new(0).parse_all(bytes) {

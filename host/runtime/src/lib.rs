@@ -6,6 +6,7 @@
 mod answer;
 mod bindings;
 mod clock;
+mod compile;
 mod control;
 mod ending;
 mod engine;
@@ -20,12 +21,17 @@ mod registry;
 mod runner;
 mod schema;
 mod services;
+mod stamp;
 mod step;
+mod tokens;
 mod turn;
 mod view;
 mod windlass;
 
+pub use compile::{Compiling, compile_component};
 pub use error::{Error, Refusal, Spec, Violation};
+pub use stamp::{check, outline, stamp};
+pub use tokens::{Access, Lease, NewToken, TokenView};
 pub use view::{
     Action, ArtifactFile, Caller, CreateTask, Created, EventsPage, PluginView, QuestionView, TaskDetails, TaskPage,
     TaskView, ToolView, TurnView,

@@ -16,7 +16,7 @@ use std::sync::{Arc, OnceLock};
 use tokio::sync::{OnceCell, watch};
 use wasmtime::component::Linker;
 use windlass_core::manifest::ToolManifest;
-use windlass_core::{Grants, Manifest, Permission};
+use windlass_core::{AskFirst, Grants, Manifest, Permission};
 use windlass_store::{Hard, PluginRow, Store, StoreError};
 
 /// An installed plugin.
@@ -31,6 +31,8 @@ pub(crate) struct Installed {
 #[derive(Default)]
 struct Schemas {
     input: OnceLock<Option<Validator>>,
+    /// The input before the form of `askFirst` was answered.
+    before: OnceLock<Option<Validator>>,
     output: OnceLock<Option<Validator>>,
 }
 
@@ -52,6 +54,32 @@ impl Installed {
     pub(crate) fn check_input(&self, tool: &ToolManifest, input: &Value) -> Result<(), Vec<Violation>> {
         let schemas = &self.schemas[&tool.name];
         check(&schemas.input, Some(&tool.input_schema), input)
+    }
+
+    /// Holds an input against the tool's schema as far as it can be there before the form was answered.
+    pub(crate) fn check_before(
+        &self,
+        tool: &ToolManifest,
+        ask: &AskFirst,
+        input: &Value,
+    ) -> Result<(), Vec<Violation>> {
+        let before = ask.before(&tool.input_schema);
+        check(&self.schemas[&tool.name].before, Some(&before), input)
+    }
+
+    /// A tool as callers see it.
+    pub(crate) fn tool_view(&self, tool: &ToolManifest) -> ToolView {
+        ToolView {
+            name: tool.name.clone(),
+            title: tool.title.clone(),
+            description: tool.description.clone(),
+            plugin: self.row.name.clone(),
+            input_schema: tool.input_schema.clone(),
+            output_schema: tool.output_schema.clone(),
+            annotations: tool.annotations.clone(),
+            task_support: tool.task_support,
+            ask_first: tool.ask_first.clone(),
+        }
     }
 
     /// Holds a structured outcome against the tool's schema, if it has one.
@@ -151,15 +179,7 @@ impl Registry {
         let enabled = plugins.values().filter(|plugin| plugin.row.enabled);
         let mut tools: Vec<_> = enabled
             .flat_map(|plugin| plugin.manifest.tools.iter().map(move |tool| (plugin, tool)))
-            .map(|(plugin, tool)| ToolView {
-                name: tool.name.clone(),
-                title: tool.title.clone(),
-                description: tool.description.clone(),
-                plugin: plugin.row.name.clone(),
-                input_schema: tool.input_schema.clone(),
-                output_schema: tool.output_schema.clone(),
-                annotations: tool.annotations.clone(),
-            })
+            .map(|(plugin, tool)| plugin.tool_view(tool))
             .collect();
         tools.sort_by(|a, b| a.name.cmp(&b.name));
         tools
@@ -177,12 +197,7 @@ impl Registry {
             let (compiler, store, digest) = (self.compiler.clone(), self.store.clone(), digest.to_owned());
             let load = move || compiler.load(&digest, || store.blobs().read(&digest));
             let component = tokio::task::spawn_blocking(load).await.map_err(|e| Refusal::Compile(e.to_string()))??;
-            let linked = self.linker.instantiate_pre(&component).and_then(PluginPre::new);
-            linked.map_err(|e| Refusal::Import {
-                wanted: format!("{e:#}"),
-                offered: None,
-                cure: "build it with the SDK of this host's version".into(),
-            })
+            interface::link(&self.linker, &component)
         });
         ready.await.cloned()
     }

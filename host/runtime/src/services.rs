@@ -2,6 +2,7 @@
 
 use crate::control::Control;
 use crate::registry::Registry;
+use crate::tokens::Keyring;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,6 +18,7 @@ pub(crate) struct Services {
     pub(crate) store: Store,
     pub(crate) browser: Browser,
     pub(crate) registry: Registry,
+    pub(crate) keyring: Keyring,
     pub(crate) limits: Limits,
     /// Turns that run at once; a waiting turn holds none.
     pub(crate) slots: Arc<Semaphore>,

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use windlass_core::{Cause, Millis, Permission, Record, Status, TaskId, WaitingFor};
+use windlass_core::{AskFirst, Cause, Millis, Permission, Record, Status, TaskId, TaskSupport, WaitingFor};
 
 /// Who calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +33,10 @@ pub struct ToolView {
     pub output_schema: Option<Value>,
     /// MCP's hints.
     pub annotations: BTreeMap<String, Value>,
+    /// Whether a call over MCP may, must or can't be taken as a task.
+    pub task_support: TaskSupport,
+    /// A form that must be answered in the input: over MCP it is asked before a task exists.
+    pub ask_first: Option<AskFirst>,
 }
 
 /// A call that makes a task.
@@ -255,11 +259,11 @@ pub struct ArtifactFile {
     pub path: std::path::PathBuf,
 }
 
-fn time<S: serde::Serializer>(at: &Millis, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn time<S: serde::Serializer>(at: &Millis, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(at)
 }
 
-fn optional_time<S: serde::Serializer>(at: &Option<Millis>, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn optional_time<S: serde::Serializer>(at: &Option<Millis>, serializer: S) -> Result<S::Ok, S::Error> {
     match at {
         Some(at) => serializer.collect_str(at),
         None => serializer.serialize_none(),

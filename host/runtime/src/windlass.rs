@@ -1,14 +1,18 @@
-//! The host as its ways in see it: every request of a caller is one function, those about plugins in `plugins`.
+//! The host as its ways in see it: every request of a caller is one function, those about plugins in `plugins`, about
+//! tokens in `tokens`.
 
 mod plugins;
 mod shapes;
+mod tokens;
 
 use crate::clock;
+use crate::compile::Compiling;
 use crate::engine::Compiler;
 use crate::error::Error;
 use crate::life::{self, Cancelled, New, situation};
 use crate::registry::{Installed, Registry};
 use crate::services::Services;
+use crate::tokens::Keyring;
 use crate::view::{Action, ArtifactFile, Caller, CreateTask, Created, EventsPage, TaskPage, TaskView, TurnView};
 use crate::{runner, schema};
 use parking_lot::Mutex;
@@ -44,6 +48,8 @@ pub struct Options {
     pub built_in: Vec<&'static [u8]>,
     /// Addresses that no page may reach, beside those the host knows itself.
     pub denied: Vec<SocketAddr>,
+    /// How components are compiled in a process of its own, within bounds. None: in this one, without bounds.
+    pub compiling: Option<Compiling>,
 }
 
 /// Which tasks a list shows.
@@ -116,8 +122,9 @@ impl Windlass {
     }
 
     async fn with_store(options: Options, store: Store) -> Result<Self, Error> {
-        let compiler = Compiler::new(options.data.join("cache"))?;
+        let compiler = Compiler::new(options.data.join("cache"), options.compiling)?;
         let registry = Registry::open(store.clone(), compiler).await?;
+        let keyring = Keyring::open(store.clone()).await?;
         let browser = Browser::new(options.browser);
         for address in options.denied {
             browser.deny(address);
@@ -126,6 +133,7 @@ impl Windlass {
             store,
             browser,
             registry,
+            keyring,
             limits: options.limits,
             slots: Arc::new(Semaphore::new(options.slots.clamp(1, 10_000))),
             instances: Arc::new(Semaphore::new(INSTANCES)),
@@ -144,6 +152,13 @@ impl Windlass {
         Ok(Self { services })
     }
 
+    /// The key with which a way in seals what a caller is to bring back unchanged: the same for each start on this data
+    /// folder, so that it holds over a restart.
+    #[must_use]
+    pub fn seal(&self) -> &[u8; 32] {
+        self.services.store.seal()
+    }
+
     /// An address that no page may reach: a listener of the host itself.
     pub fn deny(&self, address: SocketAddr) {
         self.services.browser.deny(address);
@@ -156,6 +171,7 @@ impl Windlass {
         // A turn notices at its next await; one that computes is dropped with the process.
         let _ = tokio::time::timeout(Duration::from_secs(5), self.services.tracker.wait()).await;
         self.services.browser.shutdown().await;
+        self.services.keyring.flush().await;
         self.services.store.close().await;
     }
 
@@ -179,8 +195,13 @@ impl Windlass {
         self.check_open()?;
         let plugin = self.offering(&new.tool)?;
         if let Some(tool) = plugin.tool(&new.tool) {
-            let checked = plugin.check_input(tool, &new.input);
-            checked.map_err(|violations| Error::InvalidInput { tool: new.tool.clone(), violations })?;
+            let broken = |violations| Error::InvalidInput { tool: new.tool.clone(), violations };
+            if let Some(ask) = tool.ask_first.as_ref().filter(|ask| ask.is_due(&new.input)) {
+                // Nobody is asked for the sake of a call that would be refused all the same.
+                plugin.check_before(tool, ask, &new.input).map_err(broken)?;
+                return Err(Error::AskedFirst { tool: new.tool, ask: Box::new(ask.clone()) });
+            }
+            plugin.check_input(tool, &new.input).map_err(broken)?;
         }
         if schema::is_deep(&new.input) {
             return Err(Error::Invalid("the input is nested more than 64 levels deep".into()));
@@ -360,9 +381,8 @@ impl Windlass {
             let question = questions.iter().find(|q| q.key == *key && q.turn == row.turn && q.answer.is_none());
             if let (Some(question), Action::Accept(content)) = (question, action) {
                 let form = serde_json::from_str(&question.schema).unwrap_or_default();
-                let validator = schema::compile(&form).map_err(Error::Invalid)?;
-                let checked = schema::check(&validator, content).and_then(|()| schema::check_known(&form, content));
-                checked.map_err(|violations| Error::InvalidAnswer { key: key.clone(), violations })?;
+                schema::check_answer(&form, content)
+                    .map_err(|violations| Error::InvalidAnswer { key: key.clone(), violations })?;
             }
         }
         let (principal, by) = (scope(caller), caller.principal.clone());

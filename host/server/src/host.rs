@@ -61,6 +61,7 @@ pub async fn serve(settings: &Settings, shutdown: CancellationToken) -> anyhow::
         limits: settings.limits.clone(),
         built_in: BUILT_IN.to_vec(),
         denied: vec![address],
+        compiling: settings.compiling.clone(),
     })
     .await
     .with_context(|| format!("the host can't start on {}", settings.data.display()))?;
@@ -81,9 +82,9 @@ pub async fn serve(settings: &Settings, shutdown: CancellationToken) -> anyhow::
     file.write(&settings.data).context("host.json can't be written")?;
     let (url, token) = (file.url.clone(), file.token.clone());
     tracing::info!(url, data = %settings.data.display(), "the host is ready");
-    let (data, closing) = (settings.data.clone(), shutdown.clone());
+    let (data, closing, stalled) = (settings.data.clone(), shutdown.clone(), settings.stalled);
     let ended = tokio::spawn(async move {
-        http::serve(listener, router, closing).await;
+        http::serve(listener, router, closing, stalled).await;
         // Gone from the folder first: nobody is led to a host that no longer answers.
         file.remove(&data);
         windlass.close().await;

@@ -8,7 +8,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use windlass_core::Limits;
+use windlass_runtime::Compiling;
+
+/// A reader may be slow, and wait for so long.
+const STALLED: Duration = Duration::from_secs(30);
 
 /// One setting.
 #[derive(Clone, Copy, Debug)]
@@ -316,6 +321,10 @@ pub struct Settings {
     pub log: String,
     /// What one turn may use.
     pub limits: Limits,
+    /// How long a reader may take nothing before its connection is closed; it resumes by its cursor. Not in the table.
+    pub stalled: Duration,
+    /// How components are compiled in a process of its own; none: in this one. Not in the table.
+    pub compiling: Option<Compiling>,
 }
 
 impl Settings {
@@ -331,6 +340,8 @@ impl Settings {
             data,
             listen: listen(raw)?,
             any_port: false,
+            stalled: STALLED,
+            compiling: None,
             allow_no_sandbox: match raw.get("allow-no-sandbox") {
                 Some("true" | "1" | "yes") => true,
                 Some("false" | "0" | "no") | None => false,
@@ -368,7 +379,7 @@ fn listen(raw: &Raw) -> Result<SocketAddr, SettingsError> {
         return Ok(address);
     }
     Err(SettingsError(format!(
-        "listen = {address} ({}): this host has no logins for people elsewhere yet, so it listens on loopback addresses only; \
+        "listen = {address} ({}): it speaks plain HTTP, in which others on the way could read tokens, so it listens on loopback addresses only; \
          use 127.0.0.1 and reach it through an SSH tunnel",
         raw.source("listen")
     )))

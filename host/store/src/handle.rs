@@ -5,7 +5,7 @@ use crate::blobs::Blobs;
 use crate::memory::Memory;
 use crate::sqlite::Sqlite;
 use crate::tail::{Changed, Hub, Tail};
-use crate::{Rows, StoreError, Tx};
+use crate::{Rows, StoreError, Tx, seal};
 use std::fmt;
 use std::future::Future;
 use std::path::Path;
@@ -25,6 +25,7 @@ struct Inner {
     backend: Box<dyn Backend>,
     hub: Arc<Hub>,
     blobs: Blobs,
+    seal: [u8; 32],
 }
 
 impl Store {
@@ -37,7 +38,8 @@ impl Store {
         let hub = Arc::new(Hub::new());
         let backend = Sqlite::open(data, Arc::clone(&hub))?;
         let blobs = Blobs::open(data.join("blobs")).map_err(|e| StoreError::Io(format!("blobs: {e}")))?;
-        Ok(Self { inner: Arc::new(Inner { backend: Box::new(backend), hub, blobs }) })
+        let seal = seal::of(data).map_err(|e| StoreError::Io(format!("{}: {e}", seal::NAME)))?;
+        Ok(Self { inner: Arc::new(Inner { backend: Box::new(backend), hub, blobs, seal }) })
     }
 
     /// A small store that ends with the process. Blobs go to a temporary folder, removed with the last clone.
@@ -45,7 +47,15 @@ impl Store {
     pub fn memory() -> Self {
         let hub = Arc::new(Hub::new());
         let backend = Box::new(Memory::new(Arc::clone(&hub)));
-        Self { inner: Arc::new(Inner { backend, hub, blobs: Blobs::temporary() }) }
+        let seal = seal::fresh().expect("the operating system has randomness");
+        Self { inner: Arc::new(Inner { backend, hub, blobs: Blobs::temporary(), seal }) }
+    }
+
+    /// The key with which a way in seals what a caller is to bring back unchanged: the same for each start on one data
+    /// folder, so that it holds over a restart.
+    #[must_use]
+    pub fn seal(&self) -> &[u8; 32] {
+        &self.inner.seal
     }
 
     /// One transaction: what the closure wrote becomes true together when it answers `Ok`, and not at all when it

@@ -28,6 +28,7 @@ mod handle;
 mod lock;
 mod memory;
 mod rows;
+mod seal;
 mod sqlite;
 mod tail;
 mod tx;
@@ -38,7 +39,7 @@ pub use error::StoreError;
 pub use handle::{Ack, Store};
 pub use rows::{
     AnswerRow, ArtifactRow, EntryKind, EntryRow, IdempotencyRow, MessageRow, PluginRow, QuestionRow, TaskFilter,
-    TaskRow, TurnRow,
+    TaskRow, TokenRow, TurnRow,
 };
 pub use tail::{Changed, Tail};
 pub use tx::{Rows, Tx};

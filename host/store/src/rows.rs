@@ -220,6 +220,27 @@ pub struct PluginRow {
     pub added: Millis,
 }
 
+/// A token that names a caller. The token itself is nowhere: it is found by its digest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TokenRow {
+    /// From 1; never given twice, since rows stay.
+    pub id: u64,
+    /// The principal it makes its holder.
+    pub name: String,
+    /// SHA-256 of the token; no two rows have the same.
+    pub digest: [u8; 32],
+    /// Its holder is an operator.
+    pub operator: bool,
+    /// When it was made.
+    pub created: Millis,
+    /// When it ends by itself.
+    pub expires: Option<Millis>,
+    /// When it was taken back.
+    pub revoked: Option<Millis>,
+    /// When it was last used, to the minute.
+    pub used: Option<Millis>,
+}
+
 /// Who used an idempotency key, and for what.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IdempotencyRow {

@@ -2,7 +2,8 @@
 
 use crate::StoreError;
 use crate::rows::{
-    AnswerRow, ArtifactRow, EntryRow, IdempotencyRow, MessageRow, PluginRow, QuestionRow, TaskFilter, TaskRow, TurnRow,
+    AnswerRow, ArtifactRow, EntryRow, IdempotencyRow, MessageRow, PluginRow, QuestionRow, TaskFilter, TaskRow,
+    TokenRow, TurnRow,
 };
 use windlass_core::{Draft, Millis, Record, TaskId};
 
@@ -48,6 +49,8 @@ pub trait Rows {
     fn turns_on(&mut self, digest: &str) -> Result<u64, StoreError>;
     /// What an idempotency key of a caller was used for.
     fn idempotency(&mut self, principal: &str, key: &str) -> Result<Option<IdempotencyRow>, StoreError>;
+    /// All tokens, those that ended too, by id.
+    fn tokens(&mut self) -> Result<Vec<TokenRow>, StoreError>;
 }
 
 /// Writing: everything here becomes true together, or not at all.
@@ -90,4 +93,6 @@ pub trait Tx: Rows {
     fn put_idempotency(&mut self, principal: &str, key: &str, row: &IdempotencyRow) -> Result<(), StoreError>;
     /// Forgets idempotency keys used before this time.
     fn forget_idempotency(&mut self, before: Millis) -> Result<(), StoreError>;
+    /// A new token, or all of an old one's row but its digest.
+    fn put_token(&mut self, row: &TokenRow) -> Result<(), StoreError>;
 }

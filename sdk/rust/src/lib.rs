@@ -101,9 +101,47 @@ pub use windlass_macros::Schema;
 /// | `name = "…"` | another name than the function's |
 /// | `title = "…"` | what people see; else made of the name |
 /// | `permissions("…", …)` | what it needs beyond log, task, input, state and artifacts, one line each |
+/// | `task_support = "…"` | over MCP, whether a call can be taken as a task: `optional` (what it is without), `required`, or `forbidden` |
+/// | `ask_first(Form, "key", "…")` | a form and a text that are asked before a task exists; the answer becomes part of the input |
 /// | `read_only`, `destructive`, `idempotent`, `open_world` | hints for callers (`readOnlyHint` and so on); `destructive = false` says no |
 ///
+/// A form that is asked first has fields of the input, under the same names:
+///
+/// ```
+/// use windlass::prelude::*;
+///
+/// #[derive(Deserialize, Schema)]
+/// struct Delete {
+///     folder: String,
+///     sure: bool,
+/// }
+///
+/// #[derive(Schema)]
+/// struct Sure {
+///     sure: bool,
+/// }
+///
+/// /// Deletes a folder.
+/// #[windlass::tool(ask_first(Sure, "sure", "Delete the folder?"), task_support = "required")]
+/// fn delete(Delete { folder, sure }: Delete) -> Result<String> {
+///     Ok(if sure { format!("Deleted {folder}") } else { format!("Kept {folder}") })
+/// }
+/// ```
+///
 /// What the host would refuse does not compile:
+///
+/// ```compile_fail
+/// # use windlass::prelude::*;
+/// # #[derive(Deserialize, Schema)]
+/// # struct Delete { folder: String }
+/// # #[derive(Schema)]
+/// # struct Sure { sure: bool }
+/// /// Asks for what its input does not have.
+/// #[windlass::tool(ask_first(Sure, "sure", "Delete the folder?"))]
+/// fn delete(input: Delete) -> Result<()> {
+///     Ok(())
+/// }
+/// ```
 ///
 /// ```compile_fail
 /// # use windlass::prelude::*;
@@ -158,6 +196,6 @@ pub mod __private {
         outcome::{IntoOutcome, Return},
         piece::{Piece, length, render},
         plugin::{Entry, check, entry, finish, parse, run},
-        schema::{Object, fill_member, whole},
+        schema::{Object, declared, fill_member, whole},
     };
 }

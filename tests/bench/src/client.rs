@@ -114,6 +114,28 @@ impl Client {
         }
     }
 
+    /// Begins to listen over MCP to what `notifications` names.
+    pub(crate) async fn listen(&mut self, notifications: &Value) -> Result<()> {
+        let (version, method) = ("2026-07-28", "subscriptions/listen");
+        let body = serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": {
+            "notifications": notifications,
+            "_meta": {
+                "io.modelcontextprotocol/protocolVersion": version,
+                "io.modelcontextprotocol/clientCapabilities": {"extensions": {"io.modelcontextprotocol/tasks": {}}},
+            },
+        }});
+        let headers = [
+            "Accept: application/json, text/event-stream",
+            &format!("MCP-Protocol-Version: {version}"),
+            &format!("Mcp-Method: {method}"),
+        ];
+        self.send("POST", "/mcp", "application/json", &headers, body.to_string().as_bytes()).await?;
+        match self.head().await?.status {
+            200 => Ok(()),
+            status => bail!("the subscription answered {status}"),
+        }
+    }
+
     /// The next events of a stream that is followed; none at its end.
     pub(crate) async fn events(&mut self, parser: &mut Parser) -> Result<Option<Vec<Event>>> {
         Ok(self.chunk().await?.map(|chunk| parser.feed(&chunk)))

@@ -29,16 +29,17 @@ impl Parser {
 }
 
 fn event(block: &str) -> Option<Event> {
-    let (mut name, mut id, mut data) = (None, None, None);
+    // Without a name it is a `message`, as the standard has it.
+    let (mut name, mut id, mut data) = ("message".to_owned(), None, None);
     for line in block.split('\n') {
         match line.split_once(": ") {
-            Some(("event", value)) => name = Some(value.to_owned()),
+            Some(("event", value)) => name = value.to_owned(),
             Some(("id", value)) => id = value.parse().ok(),
             Some(("data", value)) => data = Some(value.to_owned()),
             _ => {}
         }
     }
-    Some(Event { name: name?, id, data: data? })
+    Some(Event { name, id, data: data? })
 }
 
 #[cfg(test)]

@@ -59,6 +59,27 @@ impl Message {
         self.version().is_some()
     }
 
+    /// A request that may be sent twice: all but a call, which starts something.
+    pub(super) fn is_repeatable(&self) -> bool {
+        self.method() != Some("tools/call")
+    }
+
+    /// The metadata of a request of today's era.
+    pub(super) fn meta(&self) -> Option<&Value> {
+        self.0.pointer("/params/_meta")
+    }
+
+    /// Tool and arguments of a call.
+    pub(super) fn call(&self) -> Option<(&str, &Value)> {
+        let params = self.0.get("params").filter(|_| self.method() == Some("tools/call"))?;
+        Some((params.get("name")?.as_str()?, params.get("arguments").unwrap_or(&Value::Null)))
+    }
+
+    /// The resource that an older era subscribes to or leaves.
+    pub(super) fn uri(&self) -> Option<&str> {
+        self.0.pointer("/params/uri")?.as_str()
+    }
+
     /// `negotiated`: the version that an older era agreed on.
     pub(super) fn headers(&self, negotiated: Option<&str>) -> Vec<(&'static str, String)> {
         let mut headers = Vec::new();
@@ -83,7 +104,7 @@ impl Message {
 }
 
 /// As it is, or in the form that every header can carry (MCP 2026-07-28, Streamable HTTP).
-fn encoded(value: &str) -> String {
+pub(super) fn encoded(value: &str) -> String {
     let plain = value.bytes().all(|byte| (0x20..=0x7e).contains(&byte));
     let trimmed = value.trim_matches([' ', '\t']) == value;
     if plain && trimmed && !value.starts_with("=?base64?") {

@@ -5,9 +5,13 @@
 //! here.
 
 mod headers;
+mod legacy;
+mod params;
 mod sse;
+mod way;
 
 use headers::{Kind, Message};
+use legacy::Session;
 use parking_lot::Mutex;
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
@@ -19,46 +23,52 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+pub use way::Find;
+use way::Way;
 
 /// Answers that wait for the writer.
 const QUEUE: usize = 64;
 /// After the end of the input, what was asked before it may still be answered for so long.
 const FAREWELL: Duration = Duration::from_secs(1);
-/// Before a push stream that broke off is opened again.
-const AGAIN: Duration = Duration::from_secs(1);
 
 /// Why the bridge ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum BridgeError {
-    /// The base address is none, or the token can't stand in a header.
-    #[error("the host's address or the token can't be used: {0}")]
+    /// The HTTP client can't be set up.
+    #[error("no HTTP client: {0}")]
     Setup(#[from] reqwest::Error),
+    /// There is no host, and none can be started.
+    #[error("{0}")]
+    Host(String),
     /// Standard input broke.
     #[error("standard input can't be read: {0}")]
     Input(#[source] std::io::Error),
 }
 
-/// Relays until the input ends or nobody reads the output. `base_url` is the host's address without a slash at its end;
-/// a token goes along as `Authorization: Bearer`. A message that can't be delivered is answered with a JSON-RPC error.
+/// Relays until the input ends or nobody reads the output. `find` says where the host is, at the start and each time it
+/// can't be reached; a token goes along as `Authorization: Bearer`. A message that can't be delivered is answered with a
+/// JSON-RPC error.
 ///
 /// # Errors
-/// The client can't be set up, or the input can't be read.
+/// There is no host, the client can't be set up, or the input can't be read.
 pub async fn bridge(
-    base_url: &str,
+    find: Find,
     token: Option<String>,
     stdin: impl AsyncRead + Send + Unpin + 'static,
     stdout: impl AsyncWrite + Send + Unpin + 'static,
 ) -> Result<(), BridgeError> {
     let http = Client::builder().no_proxy().build()?;
+    let way = Way::new(find).await.map_err(BridgeError::Host)?;
     let (lines, queue) = mpsc::channel(QUEUE);
     let unread = CancellationToken::new();
     let writer = tokio::spawn(write(stdout, queue, unread.clone()));
     let bridge = Bridge {
         shared: Arc::new(Shared {
             http,
-            url: format!("{base_url}/mcp"),
+            way,
             token,
             session: Mutex::default(),
+            renewing: tokio::sync::Mutex::default(),
             open: Mutex::default(),
             ended: CancellationToken::new(),
             tracker: TaskTracker::new(),
@@ -95,18 +105,13 @@ async fn write(mut stdout: impl AsyncWrite + Unpin, mut queue: mpsc::Receiver<St
     unread.cancel();
 }
 
-/// What an older era remembers between messages.
-#[derive(Clone, Default)]
-struct Session {
-    id: Option<String>,
-    version: Option<String>,
-}
-
 struct Shared {
     http: Client,
-    url: String,
+    way: Way,
     token: Option<String>,
     session: Mutex<Session>,
+    /// One makes a new session at a time.
+    renewing: tokio::sync::Mutex<()>,
     /// Requests under way, by the text of their id.
     open: Mutex<HashMap<String, CancellationToken>>,
     ended: CancellationToken,
@@ -144,10 +149,15 @@ impl Bridge {
             Some("initialize") => bridge.relay(message, line, cancelled).await,
             Some("notifications/initialized") => {
                 bridge.relay(message, line, cancelled).await;
-                let session = bridge.shared.session.lock().id.is_some();
-                if session {
-                    self.shared.tracker.spawn(async move { bridge.pushes().await });
-                }
+                bridge.listen_to_pushes();
+            }
+            Some("resources/subscribe") => {
+                bridge.subscribes(&message, true);
+                drop(self.shared.tracker.spawn(async move { bridge.relay(message, line, cancelled).await }));
+            }
+            Some("resources/unsubscribe") => {
+                bridge.subscribes(&message, false);
+                drop(self.shared.tracker.spawn(async move { bridge.relay(message, line, cancelled).await }));
             }
             _ => drop(self.shared.tracker.spawn(async move { bridge.relay(message, line, cancelled).await })),
         }
@@ -176,26 +186,67 @@ impl Bridge {
 
     /// The error is for the one who asked: no answer came.
     async fn exchange(&self, message: &Message, body: String) -> Result<(), String> {
-        let session = self.shared.session.lock().clone();
-        let mut request = self.request(self.shared.http.post(&self.shared.url));
-        for (name, value) in message.headers(session.version.as_deref()) {
-            request = request.header(name, value);
+        let mut response = self.send(message, &body, &[]).await?;
+        if !message.is_modern() && self.renew(&response).await {
+            response = self.send(message, &body, &[]).await?;
         }
-        if let (Some(id), false) = (&session.id, message.is_modern()) {
-            request = request.header("mcp-session-id", id);
+        if response.status() == StatusCode::BAD_REQUEST
+            && let Some(headers) = self.params(message).await
+        {
+            // Refused before anything was done: with what the tool's schema wants among the headers it is taken.
+            response = self.send(message, &body, &headers).await?;
         }
-        let request = request.header("accept", "application/json, text/event-stream");
-        let sent = request.header("content-type", "application/json").body(body).send().await;
-        let response = sent.map_err(|error| format!("the host does not answer: {}", innermost(&error)))?;
-        if message.method() == Some("initialize") {
-            let id = response.headers().get("mcp-session-id").and_then(|id| id.to_str().ok());
-            self.shared.session.lock().id = id.map(str::to_owned);
+        if message.method() == Some("initialize") && response.status().is_success() {
+            self.opened(&response, body);
         }
         let answered = self.answers(response, message).await?;
         match message.kind() {
             Kind::Request if !answered => Err("the host ended the stream without an answer".into()),
             _ => Ok(()),
         }
+    }
+
+    /// Sends a message, twice where the host has moved.
+    async fn send(&self, message: &Message, body: &str, more: &[(String, String)]) -> Result<Response, String> {
+        let endpoint = self.shared.way.endpoint();
+        let error = match self.post(&endpoint, message, body, more).send().await {
+            Ok(response) => return Ok(response),
+            // It got through, and what came of it is not known.
+            Err(error) if !error.is_connect() && !message.is_repeatable() => {
+                return Err(format!("the host went away: {}", innermost(&error)));
+            }
+            Err(error) => error,
+        };
+        let endpoint = self.shared.way.anew(&endpoint).await;
+        let endpoint = endpoint.map_err(|why| format!("the host does not answer: {}; {why}", innermost(&error)))?;
+        let sent = self.post(&endpoint, message, body, more).send().await;
+        sent.map_err(|error| format!("the host does not answer: {}", innermost(&error)))
+    }
+
+    fn post(&self, endpoint: &str, message: &Message, body: &str, more: &[(String, String)]) -> RequestBuilder {
+        let session = self.shared.session.lock().clone();
+        let mut request = self.request(self.shared.http.post(endpoint));
+        for (name, value) in message.headers(session.version.as_deref()) {
+            request = request.header(name, value);
+        }
+        for (name, value) in more {
+            request = request.header(name, value);
+        }
+        if let (Some(id), false) = (&session.id, message.is_modern()) {
+            request = request.header("mcp-session-id", id);
+        }
+        let request = request.header("accept", "application/json, text/event-stream");
+        request.header("content-type", "application/json").body(body.to_owned())
+    }
+
+    /// The headers that this call's tool wants; none where it wants none.
+    async fn params(&self, message: &Message) -> Option<Vec<(String, String)>> {
+        let ((name, arguments), meta) = (message.call()?, message.meta()?);
+        let ask = json!({"jsonrpc": "2.0", "id": 0, "method": "tools/list", "params": {"_meta": meta}}).to_string();
+        let response = self.send(&Message::read(&ask)?, &ask, &[]).await.ok()?;
+        let listed: Value = response.json().await.ok()?;
+        let tool = listed["result"]["tools"].as_array()?.iter().find(|tool| tool["name"] == name)?;
+        Some(params::headers(&tool["inputSchema"], arguments)).filter(|headers| !headers.is_empty())
     }
 
     /// Writes what a response holds; whether the answer was among it.
@@ -240,45 +291,6 @@ impl Bridge {
         answer
     }
 
-    /// The stream on which older eras are pushed to.
-    async fn pushes(&self) {
-        let mut last = None;
-        while !self.shared.ended.is_cancelled() {
-            let session = self.shared.session.lock().clone();
-            let mut request =
-                self.request(self.shared.http.get(&self.shared.url)).header("accept", "text/event-stream");
-            for (name, value) in [
-                ("mcp-session-id", session.id),
-                ("mcp-protocol-version", session.version),
-                ("last-event-id", last.clone()),
-            ] {
-                if let Some(value) = value {
-                    request = request.header(name, value);
-                }
-            }
-            let follow = async {
-                let response = request.send().await.ok()?;
-                if !response.status().is_success() {
-                    return None;
-                }
-                let mut events = Events::of(response);
-                while let Ok(Some(event)) = events.next().await {
-                    if let Ok(value) = serde_json::from_str::<Value>(&event.data) {
-                        self.say(value.to_string()).await;
-                    }
-                    last = event.id.or(last.take());
-                }
-                Some(())
-            };
-            tokio::select! {
-                () = self.shared.ended.cancelled() => return,
-                // No session, or a host that has no such stream.
-                followed = follow => if followed.is_none() { return },
-            }
-            tokio::time::sleep(AGAIN).await;
-        }
-    }
-
     fn request(&self, request: RequestBuilder) -> RequestBuilder {
         match &self.shared.token {
             Some(token) => request.bearer_auth(token),
@@ -307,11 +319,7 @@ impl Bridge {
         let _ = tokio::time::timeout(FAREWELL, idle).await;
         self.shared.ended.cancel();
         self.shared.tracker.wait().await;
-        let session = self.shared.session.lock().clone();
-        if let Some(id) = session.id {
-            let request = self.request(self.shared.http.delete(&self.shared.url)).header("mcp-session-id", id);
-            let _ = request.timeout(FAREWELL).send().await;
-        }
+        self.close().await;
     }
 }
 

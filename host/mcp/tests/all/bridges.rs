@@ -1,7 +1,9 @@
 //! The bridge from stdio: what goes in as a line comes out as the host's answer.
 
 use crate::support::{Client, Host, PATIENCE};
+use futures::FutureExt;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines};
 use tokio::task::JoinHandle;
@@ -14,10 +16,15 @@ struct Bridge {
 
 impl Bridge {
     fn to(base: &str) -> Self {
+        let base = base.to_owned();
+        Self::finding(Arc::new(move || futures::future::ready(Ok(base.clone())).boxed()))
+    }
+
+    /// To whatever host is found.
+    fn finding(find: windlass_mcp::Find) -> Self {
         let (input, stdin) = tokio::io::duplex(64 << 10);
         let (stdout, output) = tokio::io::duplex(64 << 10);
-        let base = base.to_owned();
-        let ended = tokio::spawn(async move { windlass_mcp::bridge(&base, None, stdin, stdout).await });
+        let ended = tokio::spawn(async move { windlass_mcp::bridge(find, None, stdin, stdout).await });
         Self { input, output: BufReader::new(output).lines(), ended }
     }
 

@@ -2,9 +2,7 @@
 
 use crate::support::{Host, install, records};
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use windlass_mcp::Options;
+use std::time::Instant;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_that_ends_in_the_moment_of_the_subscription_is_told() {
@@ -62,47 +60,6 @@ async fn a_log_read_while_it_grows_has_no_gap() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_listener_that_stops_reading_is_closed_and_costs_the_others_nothing() {
-    let options = Options { stalled: Duration::from_millis(300), ..Options::default() };
-    let host = Host::with_options(&["basic_flood"], options).await;
-    let client = host.client();
-    let calls = (0..200).map(|_| client.call("basic_flood", json!({"lines": 60, "bytes": 2000, "interval_ms": 50})));
-    let tasks = futures::future::join_all(calls).await;
-    // 1.6 MB a second of tasks with their newest records, more than any socket buffer holds for long.
-    let body = client.message("subscriptions/listen", json!({"notifications": {"taskIds": tasks}})).to_string();
-    let address = host.base.strip_prefix("http://").unwrap();
-    let mut deaf = tokio::net::TcpStream::connect(address).await.unwrap();
-    let head = format!(
-        "POST /mcp HTTP/1.1\r\nhost: {address}\r\naccept: application/json, text/event-stream\r\n\
-         content-type: application/json\r\nmcp-protocol-version: 2026-07-28\r\nmcp-method: subscriptions/listen\r\n\
-         content-length: {}\r\n\r\n{body}",
-        body.len()
-    );
-    deaf.write_all(head.as_bytes()).await.unwrap();
-    let mut first = [0; 16];
-    deaf.read_exact(&mut first).await.unwrap();
-    assert_eq!(&first[..12], b"HTTP/1.1 200");
-    let mut stream = client.listen(json!({"taskIds": [tasks[0]]})).await;
-    let mut seen = 0;
-    loop {
-        let told = stream.until("notifications/tasks").await;
-        let last = told["params"]["_meta"]["windlass/log"]["lastSeq"].as_u64().unwrap();
-        assert!(last >= seen);
-        seen = last;
-        if told["params"]["status"] == "completed" {
-            break;
-        }
-    }
-    let closed = async {
-        while host.mcp.listeners() > 1 {
-            tokio::task::yield_now().await;
-        }
-    };
-    tokio::time::timeout(crate::support::PATIENCE, closed).await.expect("it is still held");
-    drop(deaf);
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn the_end_of_the_host_is_a_result() {
     let host = Host::with(&["polite_cancel"]).await;
     let client = host.client();
@@ -141,49 +98,4 @@ async fn a_plugin_that_comes_or_goes_changes_the_list() {
     assert_eq!(names(client.result("tools/list", json!({})).await), ["basic_echo"]);
     let wrong = client.error("subscriptions/listen", json!({"notifications": {"taskIds": "x"}})).await;
     assert_eq!(wrong["code"], -32602);
-}
-
-/// From a record to its notification, and what a listener costs: 1,000 of them on 100 tasks.
-#[tokio::test(flavor = "multi_thread")]
-#[ignore = "a measurement: -- --ignored --nocapture listeners"]
-async fn a_thousand_listeners_hear_within_a_second() {
-    let host = Host::with(&["basic_flood"]).await;
-    let client = host.client();
-    let calls = (0..100).map(|_| client.call("basic_flood", json!({"lines": 20, "interval_ms": 1000})));
-    let tasks = futures::future::join_all(calls).await;
-    let memory = || {
-        let status = std::fs::read_to_string("/proc/self/status").unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap()
-    };
-    let before = memory();
-    let opened = (0..1000).map(|n| client.listen(json!({"taskIds": [tasks[n % 100]]})));
-    let streams = futures::future::join_all(opened).await;
-    println!("{} KB a listener, both ends", memory().saturating_sub(before) / 1000);
-    let heard = streams.into_iter().map(|mut stream| {
-        tokio::spawn(async move {
-            let (mut late, mut first) = (Vec::new(), true);
-            loop {
-                let told = stream.until("notifications/tasks").await;
-                let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
-                let newest = told["params"]["_meta"]["windlass/log"]["records"].as_array().unwrap().last().cloned();
-                let record: windlass_core::Record = serde_json::from_value(newest.unwrap()).unwrap();
-                // The first says how things stand, however old.
-                if !std::mem::take(&mut first) {
-                    late.push(i64::try_from(now.as_millis()).unwrap() - record.time.0);
-                }
-                if told["params"]["status"] == "completed" {
-                    return late;
-                }
-            }
-        })
-    });
-    let mut late: Vec<i64> = Vec::new();
-    for heard in heard.collect::<Vec<_>>() {
-        late.extend(heard.await.unwrap());
-    }
-    late.sort_unstable();
-    let at = |percent: usize| late[late.len() * percent / 100];
-    println!("{} notifications, ms late: p50 {}, p99 {}, most {}", late.len(), at(50), at(99), late.last().unwrap());
-    assert!(at(99) < 1000);
 }

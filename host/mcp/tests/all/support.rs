@@ -35,7 +35,6 @@ pub(crate) fn operator() -> Caller {
 
 pub(crate) struct Host {
     pub(crate) windlass: Windlass,
-    pub(crate) mcp: Mcp,
     pub(crate) base: String,
     pub(crate) closing: CancellationToken,
     _folder: tempfile::TempDir,
@@ -61,6 +60,7 @@ impl Host {
             slots: 64,
             limits: Limits::default(),
             built_in: Vec::new(),
+            compiling: None,
             denied: Vec::new(),
         };
         let windlass = Windlass::open(runtime).await.unwrap();
@@ -73,7 +73,7 @@ impl Host {
         let base = format!("http://{}", listener.local_addr().unwrap());
         let router = axum::Router::new().nest("/mcp", mcp.router()).layer(from_fn(judge));
         tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        Self { windlass, mcp, base, closing, _folder: folder }
+        Self { windlass, base, closing, _folder: folder }
     }
 
     pub(crate) fn client(&self) -> Client {
@@ -114,6 +114,12 @@ impl Client {
     /// Without the tasks extension.
     pub(crate) fn plain(mut self) -> Self {
         self.capabilities = json!({});
+        self
+    }
+
+    /// Shows forms, takes no tasks.
+    pub(crate) fn waits(mut self) -> Self {
+        self.capabilities = json!({"elicitation": {}});
         self
     }
 
@@ -191,6 +197,13 @@ impl Client {
     pub(crate) async fn listen(&self, filter: Value) -> Stream {
         let response = self.post(&self.message("subscriptions/listen", json!({"notifications": filter}))).await;
         assert_eq!(response.status(), 200);
+        Stream(response, String::new(), VecDeque::new())
+    }
+
+    /// Messages of the answer to a request, as they come.
+    pub(crate) async fn open(&self, message: &Value) -> Stream {
+        let response = self.post(message).await;
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
         Stream(response, String::new(), VecDeque::new())
     }
 

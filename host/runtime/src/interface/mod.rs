@@ -10,10 +10,11 @@ pub(crate) mod state;
 pub(crate) mod stdio;
 pub(crate) mod task;
 
-use crate::bindings::Plugin;
+use crate::bindings::{Plugin, PluginPre};
+use crate::error::Refusal;
 use crate::host::Host;
 use wasmtime::Engine;
-use wasmtime::component::{HasSelf, Linker};
+use wasmtime::component::{Component, HasSelf, Linker};
 
 impl crate::bindings::windlass::plugin::types::Host for Host {}
 
@@ -24,4 +25,13 @@ pub(crate) fn linker(engine: &Engine) -> wasmtime::Result<Linker<Host>> {
     clocks::add_to_linker(&mut linker)?;
     Plugin::add_to_linker::<_, HasSelf<Host>>(&mut linker, |host| host)?;
     Ok(linker)
+}
+
+/// A component with all it imports.
+pub(crate) fn link(linker: &Linker<Host>, component: &Component) -> Result<PluginPre<Host>, Refusal> {
+    linker.instantiate_pre(component).and_then(PluginPre::new).map_err(|e| Refusal::Import {
+        wanted: format!("{e:#}"),
+        offered: None,
+        cure: "build it with the SDK of this host's version".into(),
+    })
 }

@@ -22,6 +22,10 @@ pub(super) enum Command {
         #[arg(long = "grant", value_name = "LINE")]
         grants: Vec<String>,
     },
+    /// Says all that an installation would say of a component, without a host
+    Check(super::component::Check),
+    /// Adds a manifest to a component that another tool built
+    Stamp(super::component::Stamp),
     /// Lists what is installed
     List,
     /// Shows one with its permissions
@@ -63,12 +67,15 @@ pub(super) enum Command {
 }
 
 pub(super) async fn run(context: &Context, command: Command) -> Result<u8, Fail> {
-    if let Command::Add { file, grants } = command {
-        return add(context, file, grants).await;
-    }
+    let command = match command {
+        Command::Add { file, grants } => return add(context, file, grants).await,
+        Command::Check(args) => return super::component::check(context, args).await,
+        Command::Stamp(args) => return super::component::stamp(context, &args),
+        command => command,
+    };
     let client = context.client().await?;
     match command {
-        Command::Add { .. } => {}
+        Command::Add { .. } | Command::Check(_) | Command::Stamp(_) => {}
         Command::List => {
             let answer = json(client.as_operator(Method::GET, "/api/v1/plugins")).await?;
             for plugin in answer["plugins"].as_array().into_iter().flatten() {

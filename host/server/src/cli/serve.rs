@@ -3,6 +3,7 @@
 use super::flags::SettingFlags;
 use super::{Context, Fail};
 use std::io::IsTerminal;
+use std::path::PathBuf;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
@@ -22,6 +23,7 @@ pub(super) async fn run(context: &Context, detached: bool) -> Result<u8, Fail> {
         let _ = rustix::process::setsid();
         settings.any_port = *context.raw.source("listen") == crate::settings::Source::Default;
     }
+    settings.compiling = itself().map(windlass_runtime::Compiling::by);
     log_to_stderr(&settings.log);
     if rustix::process::geteuid().is_root() && !settings.allow_no_sandbox {
         eprintln!(
@@ -50,6 +52,11 @@ pub(super) async fn run(context: &Context, detached: bool) -> Result<u8, Fail> {
     shutdown.cancel();
     ended.await;
     Ok(0)
+}
+
+/// This program, even where its file was replaced meanwhile.
+pub(super) fn itself() -> Option<PathBuf> {
+    if cfg!(target_os = "linux") { Some("/proc/self/exe".into()) } else { std::env::current_exe().ok() }
 }
 
 fn log_to_stderr(filter: &str) {

@@ -1,6 +1,5 @@
 //! Connections: accepting them, serving HTTP/1.1 on each, and ending them well.
 
-use super::follow::STALLED;
 use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -23,8 +22,9 @@ const HEAD: Duration = Duration::from_secs(30);
 /// Time that running requests get once the host closes.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// Serves until `closing`; comes back when every connection has ended, or after a grace.
-pub(crate) async fn serve(listener: TcpListener, router: Router, closing: CancellationToken) {
+/// Serves until `closing`; comes back when every connection has ended, or after a grace. A connection whose reader takes
+/// nothing for `stalled` is closed.
+pub(crate) async fn serve(listener: TcpListener, router: Router, closing: CancellationToken, stalled: Duration) {
     let connections = TaskTracker::new();
     loop {
         let accepted = tokio::select! {
@@ -33,7 +33,7 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, closing: Cancel
         };
         match accepted {
             Ok((stream, _)) => {
-                connections.spawn(connection(stream, router.clone(), closing.clone()));
+                connections.spawn(connection(stream, router.clone(), closing.clone(), stalled));
             }
             Err(error) => {
                 // Out of file descriptors, most likely: taking the next at once would spin.
@@ -49,13 +49,13 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, closing: Cancel
     }
 }
 
-async fn connection(stream: TcpStream, router: Router, closing: CancellationToken) {
+async fn connection(stream: TcpStream, router: Router, closing: CancellationToken, stalled: Duration) {
     let socket = socket2::SockRef::from(&stream);
     let tuned = socket.set_tcp_nodelay(true).and_then(|()| socket.set_send_buffer_size(SEND_BUFFER));
     if let Err(error) = tuned {
         tracing::debug!(%error, "a connection keeps the system's settings");
     }
-    let io = TokioIo::new(Impatient::new(stream, STALLED));
+    let io = TokioIo::new(Impatient::new(stream, stalled));
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD)

@@ -14,7 +14,6 @@ use futures::stream;
 use http::{HeaderMap, StatusCode};
 use serde_json::json;
 use std::sync::Arc;
-use std::time::Duration;
 use windlass_core::cursor::{self, CursorError};
 use windlass_core::{Kind, Record, TaskId};
 use windlass_runtime::{Caller, Error, Follow};
@@ -183,6 +182,3 @@ impl Log {
         }
     }
 }
-
-/// How long a reader may make no progress before it is cut off; it resumes by its cursor.
-pub(crate) const STALLED: Duration = Duration::from_secs(30);

@@ -1,6 +1,6 @@
 //! Every route of the API in one table: the router, the checks before a handler and the OpenAPI document are made of it.
 
-use super::{App, artifacts, events, follow, health, openapi, plugins, tasks, watch};
+use super::{App, artifacts, events, follow, health, openapi, plugins, tasks, tokens, watch};
 use axum::routing::{MethodRouter, delete, get, patch, post};
 
 /// What a route takes as its body.
@@ -63,7 +63,7 @@ pub(crate) struct Route {
     pub(crate) id: &'static str,
     /// One line.
     pub(crate) about: &'static str,
-    /// Needs the operator token.
+    /// Needs the token of an operator.
     pub(crate) operators: bool,
     /// Its query parameters; any other is refused.
     pub(crate) params: &'static [Param],
@@ -124,7 +124,7 @@ pub(crate) static ROUTES: &[Route] = &[
         )],
         body: Body::Json("CreateTask"),
         answers: &[(201, "The task; `Location` has its address.", Carries::Json("Task"))],
-        refusals: &[(404, "WL0001"), (422, "WL0002"), (422, "WL0008"), (422, "WL0011")],
+        refusals: &[(404, "WL0001"), (422, "WL0002"), (422, "WL0008"), (422, "WL0011"), (422, "WL0030")],
         ..route("POST", "/api/v1/tasks", "createTask", "Calls a tool: makes a task and opens its first turn.", || {
             post(tasks::create)
         })
@@ -318,6 +318,28 @@ pub(crate) static ROUTES: &[Route] = &[
         refusals: &[(404, "WL0013"), (409, "WL0015"), (409, "WL0016")],
         ..route("DELETE", "/api/v1/plugins/{name}", "removePlugin", "Removes a plugin that no open turn holds.", || {
             delete(plugins::remove)
+        })
+    },
+    Route {
+        operators: true,
+        answers: &[(200, "The tokens, those that ended too; never the secret itself.", Carries::Json("Tokens"))],
+        ..route("GET", "/api/v1/tokens", "listTokens", "Tokens and when they were used.", || get(tokens::list))
+    },
+    Route {
+        operators: true,
+        body: Body::Json("CreateToken"),
+        answers: &[(201, "The token, shown this once.", Carries::Json("NewToken"))],
+        refusals: &[(409, "WL0021"), (422, "WL0011")],
+        ..route("POST", "/api/v1/tokens", "createToken", "Makes a token, whose holder is a principal.", || {
+            post(tokens::create)
+        })
+    },
+    Route {
+        operators: true,
+        answers: &[(204, "It is not in force any more, and what it opened ends.", Carries::Nothing)],
+        refusals: &[(404, "WL0020"), (422, "WL0011")],
+        ..route("DELETE", "/api/v1/tokens/{token}", "revokeToken", "Revokes a token by its id or name.", || {
+            delete(tokens::revoke)
         })
     },
     Route {

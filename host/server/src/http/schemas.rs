@@ -1,7 +1,7 @@
 //! The JSON Schemas of the API: the record, the views, the bodies.
 
 use serde_json::{Value, json};
-use windlass_core::{Cause, Kind, Status, WaitingFor};
+use windlass_core::{Cause, Kind, Status, TaskSupport, WaitingFor};
 
 fn of(name: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{name}")})
@@ -40,7 +40,7 @@ fn body(required: &[&str], properties: &Value) -> Value {
 /// All of them by name.
 pub(super) fn all() -> Value {
     let mut all = json!({});
-    for part in [words(), tasks(), bodies(), plugins()] {
+    for part in [words(), tasks(), bodies(), plugins(), tokens()] {
         if let (Some(all), Value::Object(part)) = (all.as_object_mut(), part) {
             all.extend(part);
         }
@@ -82,6 +82,7 @@ fn words() -> Value {
                 "rule": text(),
                 "message": text(),
             }))},
+            "askFirst": of("AskFirst"),
         })),
         "Alive": object(&["status", "version", "pid"], &json!({"status": {"const": "ok"}, "version": text(), "pid": {"type": "integer"}})),
         "Ready": object(&["ready", "store", "browser"], &json!({
@@ -97,7 +98,7 @@ fn words() -> Value {
 
 fn tasks() -> Value {
     json!({
-        "Tool": object(&["name", "description", "plugin", "inputSchema"], &json!({
+        "Tool": object(&["name", "description", "plugin", "inputSchema", "taskSupport"], &json!({
             "name": text(),
             "title": nullable(&text()),
             "description": text(),
@@ -105,6 +106,13 @@ fn tasks() -> Value {
             "inputSchema": {"type": "object", "description": "JSON Schema 2020-12."},
             "outputSchema": nullable(&json!({"type": "object"})),
             "annotations": {"type": "object"},
+            "taskSupport": {"enum": TaskSupport::ALL.map(TaskSupport::as_str), "description": "Whether a call over MCP may, must or can't be taken as a task. Here each call is one."},
+            "askFirst": nullable(&of("AskFirst")),
+        })),
+        "AskFirst": object(&["key", "message", "schema"], &json!({
+            "key": text(),
+            "message": text(),
+            "schema": {"type": "object", "description": "A flat form. A call over HTTP has its fields in the input; without those that it requires it is refused with WL0030."},
         })),
         "Tools": object(&["tools"], &json!({"tools": list("Tool")})),
         "Task": object(&["id", "tool", "plugin", "principal", "status", "turn", "open", "archived", "createdAt", "updatedAt", "firstSeq", "lastSeq"], &json!({
@@ -172,6 +180,11 @@ fn bodies() -> Value {
         }})),
         "ArchiveTask": body(&[], &json!({"archived": {"type": "boolean", "default": true}})),
         "FailTask": body(&[], &json!({"message": {"type": ["string", "null"]}})),
+        "CreateToken": body(&["name"], &json!({
+            "name": {"type": "string", "pattern": "^[a-z][a-z0-9_-]{0,63}$", "description": "The principal that its holder is."},
+            "role": {"enum": ["user", "operator"], "default": "user"},
+            "ttlMs": {"type": ["integer", "null"], "minimum": 1, "maximum": 315_360_000_000_u64, "description": "When it ends by itself; none: when it is revoked."},
+        })),
         "PatchPlugin": body(&[], &json!({
             "enabled": {"type": ["boolean", "null"]},
             "grants": {"type": ["array", "null"], "items": text(), "description": "Permission lines; they replace those that are there."},
@@ -196,5 +209,26 @@ fn plugins() -> Value {
             "addedAt": time(),
         })),
         "Plugins": object(&["plugins"], &json!({"plugins": list("Plugin")})),
+    })
+}
+
+fn tokens() -> Value {
+    let fields = json!({
+        "id": {"type": "integer", "minimum": 1},
+        "name": {"type": "string", "description": "The principal that its holder is."},
+        "role": {"enum": ["user", "operator"]},
+        "state": {"enum": ["active", "expired", "revoked"]},
+        "createdAt": time(),
+        "expiresAt": nullable(&time()),
+        "lastUsedAt": nullable(&time()),
+        "revokedAt": nullable(&time()),
+    });
+    let mut new = fields.clone();
+    new["token"] =
+        json!({"type": "string", "description": "What to send as `Authorization: Bearer`; answered this once."});
+    json!({
+        "Token": object(&["id", "name", "role", "state", "createdAt"], &fields),
+        "NewToken": object(&["id", "name", "role", "state", "createdAt", "token"], &new),
+        "Tokens": object(&["tokens"], &json!({"tokens": list("Token")})),
     })
 }

@@ -6,21 +6,21 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
-struct Program {
+pub(crate) struct Program {
     folder: tempfile::TempDir,
     serving: Option<Child>,
 }
 
 impl Program {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap(), serving: None }
     }
 
-    fn data(&self) -> &Path {
+    pub(crate) fn data(&self) -> &Path {
         self.folder.path()
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
         command.env_clear();
         for name in ["PATH", "HOME", "TMPDIR"] {
@@ -39,7 +39,7 @@ impl Program {
         command
     }
 
-    fn run(&self, arguments: &[&str]) -> (i32, String, String) {
+    pub(crate) fn run(&self, arguments: &[&str]) -> (i32, String, String) {
         let Output { status, stdout, stderr } = self.command(arguments).output().unwrap();
         (status.code().unwrap(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
     }
@@ -52,7 +52,7 @@ impl Program {
     }
 
     /// A host in the foreground; its address.
-    fn serve(&mut self) -> String {
+    pub(crate) fn serve(&mut self) -> String {
         let mut child = self.command(&["serve", "--json"]).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -60,7 +60,7 @@ impl Program {
         serde_json::from_str::<Value>(&line).unwrap()["url"].as_str().unwrap().to_owned()
     }
 
-    fn add(&self, name: &str) {
+    pub(crate) fn add(&self, name: &str) {
         let file = guest(name);
         let (exit, _, err) = self.run(&["plugin", "add", file.to_str().unwrap()]);
         assert_eq!(exit, 0, "{err}");
@@ -70,12 +70,12 @@ impl Program {
         assert_eq!(self.run(&["plugin", "enable", name]).0, 0);
     }
 
-    fn host(&self) -> Option<Value> {
+    pub(crate) fn host(&self) -> Option<Value> {
         serde_json::from_slice(&std::fs::read(self.data().join("data/host.json")).ok()?).ok()
     }
 }
 
-fn signal(pid: u64, signal: rustix::process::Signal) {
+pub(crate) fn signal(pid: u64, signal: rustix::process::Signal) {
     let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
     let _ = rustix::process::kill_process(pid, signal);
 }
@@ -258,4 +258,101 @@ fn the_doctor_names_a_cure_for_each_finding() {
     for finding in findings {
         assert!(finding["verdict"] == "good" || finding["cure"] != "", "{finding}");
     }
+}
+
+#[test]
+fn a_token_makes_the_caller_of_every_command_somebody() {
+    let program = Program::new();
+    // The host that this starts logs all it can.
+    let mut create = program.command(&["token", "create", "ann", "--ttl", "30d"]);
+    let Output { status, stdout, stderr } = create.env("WINDLASS_LOG", "trace").output().unwrap();
+    let (out, err) = (String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap());
+    assert!(status.success(), "{err}");
+    let token = out.trim_end().to_owned();
+    assert!(out.lines().count() == 1 && token.starts_with("wl_"), "{out}");
+    assert!(err.contains("`ann` (user) until 2") && err.contains("token revoke ann`"), "{err}");
+    assert!(!err.contains(&token), "{err}");
+    program.add("basic_hello");
+    let with = |arguments: &[&str], token: &str| {
+        let Output { status, stdout, stderr } =
+            program.command(arguments).env("WINDLASS_TOKEN", token).output().unwrap();
+        (status.code().unwrap(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
+    };
+    let (exit, out, err) = with(&["run", "basic_hello", "name=Ada", "--json"], &token);
+    assert_eq!(exit, 0, "{err}");
+    let task: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
+    assert_eq!((&task["principal"], &task["status"]), (&"ann".into(), &"completed".into()));
+    let id = task["id"].as_str().unwrap();
+    assert_eq!(with(&["tasks", "show", id], &token).0, 0);
+    assert_eq!(program.run(&["tasks", "show", id]).0, 3, "for `local` it does not exist");
+    assert!(program.json(&["tasks", "list"]).is_empty());
+    let list = program.json(&["token", "list"]);
+    assert_eq!((&list[0]["name"], &list[0]["state"]), (&"ann".into(), &"active".into()));
+    let (_, shown, _) = program.run(&["token", "list"]);
+    assert!(shown.contains("ann") && shown.contains("last used") && !shown.contains(&token), "{shown}");
+    assert_eq!(program.run(&["token", "create", "ann"]).0, 4, "the name is in use");
+    assert_eq!(program.run(&["token", "create", "local"]).0, 2);
+    let (exit, _, err) = program.run(&["token", "revoke", &token[..60]]);
+    assert!(exit == 3 && !err.contains(&token[..60]), "{err}");
+    assert_eq!(program.run(&["token", "revoke", "ann"]).0, 0);
+    assert_eq!(program.run(&["token", "revoke", "ben"]).0, 3);
+    for wrong in [token.as_str(), "wl_nonsense"] {
+        for command in [&["tasks", "list"][..], &["run", "basic_hello", "name=Ada"], &["tools"]] {
+            let (exit, _, err) = with(command, wrong);
+            assert!(exit == 5 && err.contains("WL0105") && !err.contains(wrong), "{command:?} {err}");
+        }
+    }
+    let (exit, _, err) = with(&["tasks", "list"], "two words");
+    assert!(exit == 2 && err.contains("WINDLASS_TOKEN is no token") && !err.contains("two words"), "{err}");
+    let log = std::fs::read_to_string(program.data().join("data/host.log")).unwrap();
+    let environment = std::fs::read(format!("/proc/{}/environ", program.host().unwrap()["pid"])).unwrap();
+    assert!(log.contains("TRACE"), "it logged");
+    assert!(!log.contains(&token[3..35]) && !log.contains("wl_nonsense"), "{log}");
+    assert!(!String::from_utf8_lossy(&environment).contains("WINDLASS_TOKEN"));
+}
+
+#[test]
+fn a_component_is_checked_and_stamped_without_a_host() {
+    let program = Program::new();
+    let file = guest("basic_hello");
+    let file = file.to_str().unwrap();
+    let (exit, out, err) = program.run(&["plugin", "check", file]);
+    assert!(exit == 0 && out.contains("basic_hello") && out.contains("name=…"), "{out}{err}");
+    assert!(out.contains("A host of this version takes it."), "{out}");
+    let checked = &program.json(&["plugin", "check", file])[0];
+    assert_eq!(checked["manifest"]["name"], "basic_hello");
+    assert!(checked["interfaces"].as_array().unwrap().contains(&"log".into()), "{checked}");
+
+    // What has none gets one; what has one, or would be refused, is left as it is.
+    let folder = program.data();
+    let (bare, manifest) = (folder.join("bare.wasm"), folder.join("manifest.json"));
+    let (bare, manifest) = (bare.to_str().unwrap(), manifest.to_str().unwrap());
+    std::fs::write(bare, without_manifest(&std::fs::read(file).unwrap())).unwrap();
+    std::fs::write(manifest, checked["manifest"].to_string()).unwrap();
+    let (exit, _, err) = program.run(&["plugin", "check", bare]);
+    assert!(exit == 2 && err.contains("has no manifest"), "{err}");
+    let (exit, _, err) = program.run(&["plugin", "stamp", file, "--manifest", manifest]);
+    assert!(exit == 2 && err.contains("has a manifest already"), "{err}");
+    std::fs::write(folder.join("wrong.json"), r#"{"name": "x"}"#).unwrap();
+    let (exit, _, err) =
+        program.run(&["plugin", "stamp", bare, "--manifest", folder.join("wrong.json").to_str().unwrap()]);
+    assert!(exit == 2 && err.contains("wrong.json: the manifest does not read"), "{err}");
+    assert_eq!(program.run(&["plugin", "stamp", bare, "--manifest", manifest]).0, 0);
+    assert_eq!(program.json(&["plugin", "check", bare])[0]["manifest"], checked["manifest"]);
+    assert!(program.host().is_none(), "no host was needed");
+
+    let (exit, out, _) = program.run(&["wit"]);
+    assert!(exit == 0 && out.contains("package windlass:plugin@0.1.0;"));
+    let wit = folder.join("my/wit");
+    assert_eq!(program.run(&["wit", wit.to_str().unwrap()]).0, 0);
+    assert_eq!(std::fs::read_to_string(wit.join("windlass.wit")).unwrap(), out);
+}
+
+/// The component with its manifest under another name, of the same length.
+fn without_manifest(component: &[u8]) -> Vec<u8> {
+    let name = b"windlass:manifest";
+    let at = component.windows(name.len()).position(|window| window == name).unwrap();
+    let mut bytes = component.to_vec();
+    bytes[at..at + name.len()].copy_from_slice(b"windlass:unloaded");
+    bytes
 }

@@ -3,10 +3,13 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod bad_input;
+mod callers;
 mod cli;
 mod files;
 mod life;
+mod mcp;
 mod pages;
 mod plugins;
 mod stream;
 mod support;
+mod tokens;

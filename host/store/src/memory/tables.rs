@@ -2,7 +2,7 @@
 
 use crate::rows::{
     AnswerRow, ArtifactRow, EntryKind, EntryRow, IdempotencyRow, MessageRow, PluginRow, QuestionRow, TaskFilter,
-    TaskRow, TurnRow,
+    TaskRow, TokenRow, TurnRow,
 };
 use crate::sqlite::IDEMPOTENCY_MILLIS;
 use crate::tail::{Changed, Event};
@@ -28,6 +28,7 @@ pub(super) struct Tables {
     state: Table<(TaskId, String), String>,
     plugins: Table<String, PluginRow>,
     idempotency: Table<(String, String), IdempotencyRow>,
+    tokens: Table<u64, TokenRow>,
 }
 
 impl Tables {
@@ -155,6 +156,10 @@ impl Rows for Tables {
     fn idempotency(&mut self, principal: &str, key: &str) -> Result<Option<IdempotencyRow>> {
         Ok(self.idempotency.get(&(principal.to_owned(), key.to_owned())).cloned())
     }
+
+    fn tokens(&mut self) -> Result<Vec<TokenRow>> {
+        Ok(self.tokens.values().cloned().collect())
+    }
 }
 
 type Undo = Box<dyn FnOnce(&mut Tables)>;
@@ -268,6 +273,7 @@ reads! {
     plugin(name: &str) -> Option<PluginRow>;
     turns_on(digest: &str) -> u64;
     idempotency(principal: &str, key: &str) -> Option<IdempotencyRow>;
+    tokens() -> Vec<TokenRow>;
 }
 
 impl Tx for Writing<'_> {
@@ -447,6 +453,18 @@ impl Tx for Writing<'_> {
             for key in old.map(|(key, _)| key.clone()).collect::<Vec<_>>() {
                 w.set(|t| &mut t.idempotency, key, None);
             }
+            Ok(())
+        })
+    }
+
+    fn put_token(&mut self, row: &TokenRow) -> Result<()> {
+        self.write(|w| {
+            let old = w.tables.tokens.get(&row.id).map(|old| old.digest);
+            if old.is_none() {
+                free(w.tables.tokens.values().find(|other| other.digest == row.digest), "token")?;
+            }
+            let row = TokenRow { digest: old.unwrap_or(row.digest), ..row.clone() };
+            w.set(|t| &mut t.tokens, row.id, Some(row));
             Ok(())
         })
     }

@@ -2,7 +2,9 @@
 
 use super::{from_json, uint};
 use crate::StoreError;
-use crate::rows::{AnswerRow, ArtifactRow, EntryKind, EntryRow, MessageRow, PluginRow, QuestionRow, TaskRow, TurnRow};
+use crate::rows::{
+    AnswerRow, ArtifactRow, EntryKind, EntryRow, MessageRow, PluginRow, QuestionRow, TaskRow, TokenRow, TurnRow,
+};
 use rusqlite::Row;
 use rusqlite::types::FromSql;
 use windlass_core::{Kind, Millis, Record, Status, TaskId};
@@ -173,6 +175,22 @@ pub(super) fn plugin(row: &Row<'_>) -> Result<PluginRow> {
         built_in: c.get()?,
         size: c.uint()?,
         added: c.time()?,
+    })
+}
+
+pub(super) const TOKEN: &str = "SELECT id, name, digest, operator, created, expires, revoked, used FROM token";
+
+pub(super) fn token(row: &Row<'_>) -> Result<TokenRow> {
+    let mut c = columns(row);
+    Ok(TokenRow {
+        id: c.uint()?,
+        name: c.get()?,
+        digest: c.get()?,
+        operator: c.get()?,
+        created: c.time()?,
+        expires: c.maybe_time()?,
+        revoked: c.maybe_time()?,
+        used: c.maybe_time()?,
     })
 }
 

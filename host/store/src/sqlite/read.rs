@@ -1,12 +1,12 @@
 //! Reading rows. The same for a reader and inside a write transaction; only how a task's number is found differs.
 
 use super::decode::{
-    ARTIFACT, PLUGIN, QUESTION, TASK, artifact, columns, entry, low, message, plugin, question, record, task_row,
-    turn_row,
+    ARTIFACT, PLUGIN, QUESTION, TASK, TOKEN, artifact, columns, entry, low, message, plugin, question, record,
+    task_row, token, turn_row,
 };
 use super::{int, uint};
 use crate::rows::{
-    ArtifactRow, EntryRow, IdempotencyRow, MessageRow, PluginRow, QuestionRow, TaskFilter, TaskRow, TurnRow,
+    ArtifactRow, EntryRow, IdempotencyRow, MessageRow, PluginRow, QuestionRow, TaskFilter, TaskRow, TokenRow, TurnRow,
 };
 use crate::{Rows, StoreError};
 use rusqlite::types::Value;
@@ -260,5 +260,9 @@ impl<S: Source> Rows for S {
             let mut c = columns(row);
             Ok(IdempotencyRow { task: c.id()?, request: c.get()?, at: c.time()? })
         })
+    }
+
+    fn tokens(&mut self) -> Result<Vec<TokenRow>> {
+        all(self.conn(), &join(TOKEN, " ORDER BY id"), [], token)
     }
 }

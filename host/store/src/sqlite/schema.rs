@@ -9,7 +9,8 @@ use crate::StoreError;
 use rusqlite::Connection;
 
 /// What each schema adds to the one before. Never edited, only added to.
-const MIGRATIONS: &[&str] = &["
+pub(super) const MIGRATIONS: &[&str] = &[
+    "
 CREATE TABLE task(
   no INTEGER PRIMARY KEY AUTOINCREMENT CHECK(no < 2147483648),
   id BLOB NOT NULL UNIQUE CHECK(length(id) = 16),
@@ -79,7 +80,14 @@ CREATE INDEX idempotency_at ON idempotency(at);
 
 -- Numbers of deleted tasks whose rows are still to be purged.
 CREATE TABLE trash(task INTEGER PRIMARY KEY) STRICT;
-"];
+",
+    "
+-- Rows stay when a token ends, so no id is given twice.
+CREATE TABLE token(
+  id INTEGER PRIMARY KEY CHECK(id > 0), name TEXT NOT NULL, digest BLOB NOT NULL UNIQUE CHECK(length(digest) = 32),
+  operator INTEGER NOT NULL, created INTEGER NOT NULL, expires INTEGER, revoked INTEGER, used INTEGER) STRICT;
+",
+];
 
 /// Brings the database to the newest schema, each step a transaction.
 pub(super) fn migrate(conn: &Connection) -> Result<(), StoreError> {

@@ -4,7 +4,7 @@ use super::cache::Cache;
 use super::read::{Source, range};
 use super::{execute, int, maybe_int, to_json};
 use crate::rows::{
-    AnswerRow, ArtifactRow, EntryRow, IdempotencyRow, PluginRow, QuestionRow, TaskRow, TurnRow, numbered,
+    AnswerRow, ArtifactRow, EntryRow, IdempotencyRow, PluginRow, QuestionRow, TaskRow, TokenRow, TurnRow, numbered,
 };
 use crate::tail::{Changed, Event, Hub};
 use crate::{StoreError, Tx};
@@ -482,5 +482,24 @@ impl Tx for Writing<'_> {
 
     fn forget_idempotency(&mut self, before: Millis) -> Result<()> {
         self.write(|w| execute(w.conn, "DELETE FROM idempotency WHERE at < ?1", [before.0]).map(drop))
+    }
+
+    fn put_token(&mut self, row: &TokenRow) -> Result<()> {
+        self.write(|w| {
+            let sql = "INSERT INTO token(id, name, digest, operator, created, expires, revoked, used) \
+                       VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT(id) DO UPDATE SET name = ?2, operator = ?4, \
+                       created = ?5, expires = ?6, revoked = ?7, used = ?8";
+            let params = params![
+                int("id", row.id)?,
+                row.name,
+                row.digest,
+                row.operator,
+                row.created.0,
+                time(row.expires),
+                time(row.revoked),
+                time(row.used)
+            ];
+            insert(w.conn, "token", sql, params)
+        })
     }
 }

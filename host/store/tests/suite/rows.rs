@@ -3,7 +3,7 @@
 use crate::samples::{NOW, append, artifact, create, entry, id, line, lines, plugin, question, seqs, task, turn};
 use windlass_core::{Cause, Kind, Millis, Status, TaskId, WaitingFor};
 use windlass_store::{
-    AnswerRow, EntryKind, Hard, IdempotencyRow, PluginRow, Store, StoreError, TaskFilter, TaskRow, TurnRow,
+    AnswerRow, EntryKind, Hard, IdempotencyRow, PluginRow, Store, StoreError, TaskFilter, TaskRow, TokenRow, TurnRow,
 };
 
 for_both! {
@@ -23,6 +23,7 @@ for_both! {
     state_is_measured_in_bytes
     artifacts_come_in_the_order_stored
     plugins_are_replaced_by_name
+    a_token_is_found_by_its_digest_alone_and_stays_when_it_ends
     a_deleted_task_leaves_nothing
     what_hangs_on_no_task_is_refused
 }
@@ -353,6 +354,31 @@ async fn plugins_are_replaced_by_name(store: Store) {
     write(&store, |tx| tx.delete_plugin("mail")).await.unwrap();
     assert_eq!(read(&store, |rows| rows.plugin("mail")).await, None);
     assert!(read(&store, |rows| rows.plugin("order")).await.is_some());
+}
+
+async fn a_token_is_found_by_its_digest_alone_and_stays_when_it_ends(store: Store) {
+    let token = |id: u64, name: &str| TokenRow {
+        id,
+        name: name.into(),
+        digest: [u8::try_from(id).unwrap(); 32],
+        operator: false,
+        created: NOW,
+        expires: None,
+        revoked: None,
+        used: None,
+    };
+    let full = TokenRow { operator: true, expires: Some(NOW), used: Some(NOW), ..token(2, "ben") };
+    let (first, second) = (token(1, "ann"), full.clone());
+    write(&store, move |tx| tx.put_token(&second).and_then(|()| tx.put_token(&first))).await.unwrap();
+    assert_eq!(read(&store, |rows| rows.tokens()).await, [token(1, "ann"), full.clone()]);
+    let ended = TokenRow { revoked: Some(NOW), ..token(1, "ann") };
+    let changed = TokenRow { digest: [9; 32], ..ended.clone() };
+    write(&store, move |tx| tx.put_token(&changed)).await.unwrap();
+    assert_eq!(read(&store, |rows| rows.tokens()).await, [ended.clone(), full.clone()], "a digest never changes");
+    let again = TokenRow { id: 3, ..full.clone() };
+    let refused = write(&store, move |tx| tx.put_token(&again)).await;
+    assert_eq!(refused, Err(StoreError::Conflict("token")));
+    assert_eq!(read(&store, |rows| rows.tokens()).await, [ended, full]);
 }
 
 async fn a_deleted_task_leaves_nothing(store: Store) {

@@ -77,7 +77,7 @@ pub(super) async fn measure(places: &Places, options: &Options) -> Result<Vec<Nu
 }
 
 /// How long ago a record was made, by the clock on the wall that both processes share.
-fn age(time: &str) -> Option<Duration> {
+pub(super) fn age(time: &str) -> Option<Duration> {
     const DAY: u64 = 86_400_000_000;
     let digits = |from: usize, to: usize| time.get(from..to)?.parse::<u64>().ok();
     let made = ((digits(11, 13)? * 60 + digits(14, 16)?) * 60 + digits(17, 19)?) * 1000 + digits(20, 23)?;

@@ -140,6 +140,7 @@ async fn turns(places: &Places, options: &Options) -> Result<Vec<Duration>> {
         slots: 8,
         limits: Limits::default(),
         built_in: Vec::new(),
+        compiling: None,
         denied: Vec::new(),
     })
     .await?;

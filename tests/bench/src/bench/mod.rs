@@ -4,6 +4,7 @@ mod blocked;
 mod create_to_end;
 mod delivery;
 mod instance;
+mod listeners;
 mod log;
 mod raw;
 mod start;
@@ -36,7 +37,7 @@ impl Options {
     }
 }
 
-const NAMES: [&str; 6] = ["create-to-end", "instance", "log", "delivery", "blocked", "start"];
+const NAMES: [&str; 7] = ["create-to-end", "instance", "log", "delivery", "listeners", "blocked", "start"];
 
 /// Measures and prints, one after the other.
 pub(crate) async fn run(places: &Places, options: &Options) -> Result<()> {
@@ -52,6 +53,7 @@ pub(crate) async fn run(places: &Places, options: &Options) -> Result<()> {
             "instance" => instance::measure(places, options).await?,
             "log" => log::measure(options).await?,
             "delivery" => delivery::measure(places, options).await?,
+            "listeners" => listeners::measure(places, options).await?,
             "blocked" => blocked::measure(places, options).await?,
             _ => start::measure(places, options).await?,
         };
