@@ -146,8 +146,18 @@ async fn open(data: PathBuf, limits: Limits) -> Windlass {
         no_sandbox: true,
         profiles: data.join("profiles"),
         denied: Vec::new(),
+        ..windlass_browser::Config::default()
     };
-    let options =
-        Options { data, browser, slots: 64, limits, built_in: Vec::new(), denied: Vec::new(), compiling: None };
+    let secrets_key = data.join("secrets.key");
+    let options = Options {
+        data,
+        browser,
+        slots: 64,
+        limits,
+        secrets_key,
+        built_in: Vec::new(),
+        denied: Vec::new(),
+        compiling: None,
+    };
     Windlass::open(options).await.unwrap()
 }

@@ -5,10 +5,13 @@
 mod basic;
 mod bench;
 mod browser;
+mod files;
 mod hostile;
+mod http;
 mod many;
 mod refusals;
 mod replay;
+mod wire;
 
 mod guests {
     include!(concat!(env!("OUT_DIR"), "/programs.rs"));
@@ -21,7 +24,9 @@ fn every_program_has_a_test() {
     let topics = [
         include_str!("basic.rs"),
         include_str!("browser.rs"),
+        include_str!("files.rs"),
         include_str!("hostile.rs"),
+        include_str!("http.rs"),
         include_str!("many.rs"),
         include_str!("refusals.rs"),
         include_str!("replay.rs"),

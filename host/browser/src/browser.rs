@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use url::Url;
 
@@ -13,8 +14,8 @@ use crate::context::Context;
 use crate::engine::Engine;
 use crate::error::{Code, Error};
 use crate::event::Event;
-use crate::fence::dial::{Dialer, Ways};
-use crate::fence::policy::Policy;
+use crate::fence::dial::{Dialer, Refusal, Ways};
+use crate::fence::policy::{Destination, Policy};
 use crate::fence::resolve::Resolver;
 use crate::fence::upstream::Upstream;
 use crate::fence::{Fence, NeverList};
@@ -191,10 +192,7 @@ impl Browser {
         policy: Arc<dyn Policy>,
         events: mpsc::UnboundedSender<Event>,
     ) -> Result<Context, Error> {
-        let ways = Ways {
-            resolver: self.inner.config.resolver.clone(),
-            upstream: self.inner.config.upstream.clone().map(Arc::new),
-        };
+        let ways = self.ways();
         let dialer = Dialer::new(policy, self.inner.never.clone(), ways, events.clone());
         let (listen, only) = match &self.inner.config.remote {
             Some(remote) => remote.fence().await?,
@@ -209,6 +207,27 @@ impl Browser {
     /// Adds a socket that no page may ever reach, at once and for all contexts.
     pub fn deny(&self, address: SocketAddr) {
         self.inner.never.add(address);
+    }
+
+    /// A connection for a request of somebody else than a page, under the same fence: judged by `policy`, resolved,
+    /// checked, and connected to what was checked. Needs no running browser.
+    ///
+    /// # Errors
+    /// [`Refusal::Blocked`] where the fence says no, [`Refusal::Unreachable`] where the network does.
+    pub async fn connect(&self, policy: &dyn Policy, destination: &Destination) -> Result<TcpStream, Refusal> {
+        let ways = self.ways();
+        let mut stream = crate::fence::dial::open(policy, &self.inner.never, &ways, destination).await?;
+        if let Some(upstream) = ways.upstream(destination) {
+            upstream.tunnel(&mut stream, destination).await.map_err(Refusal::Unreachable)?;
+        }
+        Ok(stream)
+    }
+
+    fn ways(&self) -> Ways {
+        Ways {
+            resolver: self.inner.config.resolver.clone(),
+            upstream: self.inner.config.upstream.clone().map(Arc::new),
+        }
     }
 
     /// Product and version, such as `HeadlessChrome/156.0.8078.108`. Launches the browser.

@@ -49,6 +49,7 @@ pub use context::Context;
 pub use downloads::{Download, DownloadState};
 pub use error::{Code, Error};
 pub use event::Event;
+pub use fence::dial::Refusal;
 pub use fence::policy::{Destination, Policy, Scheme, Verdict};
 pub use fence::resolve::Resolver;
 pub use fence::upstream::Upstream;

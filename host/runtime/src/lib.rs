@@ -11,11 +11,13 @@ mod control;
 mod ending;
 mod engine;
 mod error;
+mod fetch;
 mod halt;
 mod host;
 mod inspect;
 mod interface;
 mod life;
+mod masks;
 mod records;
 mod registry;
 mod runner;
@@ -25,15 +27,17 @@ mod stamp;
 mod step;
 mod tokens;
 mod turn;
+mod vault;
 mod view;
 mod windlass;
+mod workdir;
 
 pub use compile::{Compiling, compile_component};
 pub use error::{Error, Refusal, Spec, Violation};
 pub use stamp::{check, outline, stamp};
 pub use tokens::{Access, Lease, NewToken, TokenView};
 pub use view::{
-    Action, ArtifactFile, Caller, CreateTask, Created, EventsPage, PluginView, QuestionView, TaskDetails, TaskPage,
-    TaskView, ToolView, TurnView,
+    Action, ArtifactFile, Caller, CreateTask, Created, EventsPage, FileView, OpenFile, PluginView, QuestionView,
+    SecretView, TaskDetails, TaskPage, TaskView, ToolView, TurnView,
 };
-pub use windlass::{Follow, Health, ListTasks, Options, PatchPlugin, Windlass};
+pub use windlass::{Follow, Health, ListTasks, Options, PatchPlugin, SetSecret, Windlass};

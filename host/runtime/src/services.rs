@@ -1,8 +1,11 @@
 //! What all turns of a host share.
 
 use crate::control::Control;
+use crate::fetch::Tls;
 use crate::registry::Registry;
 use crate::tokens::Keyring;
+use crate::vault::Vault;
+use crate::workdir::Workdirs;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,6 +19,10 @@ use windlass_store::Store;
 /// The parts of a host.
 pub(crate) struct Services {
     pub(crate) store: Store,
+    pub(crate) vault: Vault,
+    pub(crate) workdirs: Workdirs,
+    /// For requests of plugins.
+    pub(crate) tls: Tls,
     pub(crate) browser: Browser,
     pub(crate) registry: Registry,
     pub(crate) keyring: Keyring,

@@ -1,7 +1,9 @@
 //! The host as its ways in see it: every request of a caller is one function, those about plugins in `plugins`, about
 //! tokens in `tokens`.
 
+mod files;
 mod plugins;
+mod secrets;
 mod shapes;
 mod tokens;
 
@@ -9,13 +11,17 @@ use crate::clock;
 use crate::compile::Compiling;
 use crate::engine::Compiler;
 use crate::error::Error;
+use crate::fetch::Tls;
 use crate::life::{self, Cancelled, New, situation};
 use crate::registry::{Installed, Registry};
 use crate::services::Services;
 use crate::tokens::Keyring;
+use crate::vault::Vault;
 use crate::view::{Action, ArtifactFile, Caller, CreateTask, Created, EventsPage, TaskPage, TaskView, TurnView};
+use crate::workdir::Workdirs;
 use crate::{runner, schema};
 use parking_lot::Mutex;
+pub use secrets::SetSecret;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use shapes::{detailed, one_turn, view};
@@ -44,6 +50,8 @@ pub struct Options {
     pub slots: usize,
     /// What a turn may use.
     pub limits: Limits,
+    /// File with the key that seals secrets; made (0600) with the first one.
+    pub secrets_key: PathBuf,
     /// Components that come with the host.
     pub built_in: Vec<&'static [u8]>,
     /// Addresses that no page may reach, beside those the host knows itself.
@@ -129,8 +137,13 @@ impl Windlass {
         for address in options.denied {
             browser.deny(address);
         }
+        let workdirs = Workdirs::new(options.data.join("workdirs"));
+        let vault = Vault::new(store.clone(), options.secrets_key);
         let services = Arc::new(Services {
             store,
+            vault,
+            workdirs,
+            tls: Tls::default(),
             browser,
             registry,
             keyring,
@@ -144,6 +157,7 @@ impl Windlass {
         for component in options.built_in {
             services.registry.add_built_in(component).await?;
         }
+        files::sweep(&services).await?;
         let taken = runner::reconcile(&services, true).await?;
         if taken > 0 {
             tracing::info!(turns = taken, "open turns were taken over");
@@ -464,7 +478,9 @@ impl Windlass {
             let row = life::task(tx, id, principal.as_deref())?;
             life::delete(tx, &row)
         };
-        self.services.store.commit(Hard::Yes, delete).await
+        self.services.store.commit(Hard::Yes, delete).await?;
+        self.forget_files(id).await;
+        Ok(())
     }
 
     /// Runs a stopped turn again (operators).

@@ -38,8 +38,8 @@ pub use blobs::{BlobWriter, Blobs};
 pub use error::StoreError;
 pub use handle::{Ack, Store};
 pub use rows::{
-    AnswerRow, ArtifactRow, EntryKind, EntryRow, IdempotencyRow, MessageRow, PluginRow, QuestionRow, TaskFilter,
-    TaskRow, TokenRow, TurnRow,
+    AnswerRow, ArtifactRow, EntryKind, EntryRow, IdempotencyRow, MessageRow, PluginRow, QuestionRow, SecretRow,
+    TaskFilter, TaskRow, TokenRow, TurnRow,
 };
 pub use tail::{Changed, Tail};
 pub use tx::{Rows, Tx};

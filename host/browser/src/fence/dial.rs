@@ -24,7 +24,7 @@ const REMEMBERED: usize = 1024;
 
 /// Why no connection was made.
 #[derive(Debug, Clone)]
-pub(crate) enum Refusal {
+pub enum Refusal {
     /// The fence says no.
     Blocked(String),
     /// The network says no.
@@ -36,6 +36,20 @@ pub(crate) enum Refusal {
 pub(crate) struct Ways {
     pub(crate) resolver: Option<Arc<dyn Resolver>>,
     pub(crate) upstream: Option<Arc<Upstream>>,
+}
+
+impl Ways {
+    /// The proxy that connections to this destination go through.
+    pub(crate) fn upstream(&self, destination: &Destination) -> Option<&Upstream> {
+        self.upstream.as_deref().filter(|upstream| upstream.serves(&destination.host))
+    }
+}
+
+impl Refusal {
+    /// Another grant would allow it; some addresses are reached by none.
+    pub fn is_grantable(&self) -> bool {
+        matches!(self, Refusal::Blocked(reason) if reason.contains("not granted"))
+    }
 }
 
 /// Opens the connections of one context.
@@ -67,31 +81,12 @@ impl Dialer {
 
     /// The proxy that connections to this destination go through.
     pub(crate) fn upstream(&self, destination: &Destination) -> Option<&Upstream> {
-        self.ways.upstream.as_deref().filter(|upstream| upstream.serves(&destination.host))
+        self.ways.upstream(destination)
     }
 
-    /// Policy and literal addresses, all that can be said without asking a name server.
+    /// What can be said of a destination without asking a name server.
     pub(crate) fn judge(&self, destination: &Destination) -> Result<Verdict, Refusal> {
-        let blocked = |reason: &str| Err(Refusal::Blocked(reason.into()));
-        let verdict = self.policy.allows(destination);
-        let literal = match destination.parsed_host() {
-            None => return blocked("the host can't be read"),
-            Some(Host::Domain(_)) => None,
-            Some(Host::Ipv4(ip)) => Some(IpAddr::V4(ip)),
-            Some(Host::Ipv6(ip)) => Some(IpAddr::V6(ip)),
-        };
-        if let Some(ip) = literal
-            && let Err(reason) = address::check(verdict, SocketAddr::new(ip, destination.port), &self.never)
-        {
-            return blocked(reason);
-        }
-        match verdict {
-            Verdict::Denied => blocked("not granted"),
-            Verdict::Public if !matches!(destination.port, 80 | 443) => {
-                blocked("not granted: a wildcard reaches ports 80 and 443 only")
-            }
-            verdict => Ok(verdict),
-        }
+        judge(&*self.policy, &self.never, destination)
     }
 
     /// As [`Dialer::judge`], for the address of a page.
@@ -110,65 +105,11 @@ impl Dialer {
     /// Judges, resolves, checks and connects. A refusal is reported; `url` is what the page asked
     /// for, where known.
     pub(crate) async fn connect(&self, destination: &Destination, url: Option<&str>) -> Result<TcpStream, Refusal> {
-        let result = self.try_connect(destination).await;
+        let result = open(&*self.policy, &self.never, &self.ways, destination).await;
         if let Err(refusal) = &result {
             self.note(destination, url, refusal.clone());
         }
         result
-    }
-
-    async fn try_connect(&self, destination: &Destination) -> Result<TcpStream, Refusal> {
-        let verdict = self.judge(destination)?;
-        if let Some(upstream) = self.upstream(destination) {
-            return self.connect_upstream(upstream, destination, verdict).await;
-        }
-        let addresses = self.resolve(destination).await.map_err(Refusal::Unreachable)?;
-        let mut refused = None;
-        let mut failed = None;
-        for address in addresses {
-            if let Err(reason) = address::check(verdict, address, &self.never) {
-                refused = Some(Refusal::Blocked(format!("{} is {}: {reason}", destination.host, address.ip())));
-                continue;
-            }
-            match connect(address).await {
-                Ok(stream) => return Ok(stream),
-                Err(reason) => failed = Some(Refusal::Unreachable(reason)),
-            }
-        }
-        Err(failed.or(refused).unwrap_or_else(|| Refusal::Unreachable("the name has no address".into())))
-    }
-
-    /// A connection to the upstream proxy. It resolves the name; where this machine can, too, the addresses are checked
-    /// all the same.
-    async fn connect_upstream(
-        &self,
-        upstream: &Upstream,
-        destination: &Destination,
-        verdict: Verdict,
-    ) -> Result<TcpStream, Refusal> {
-        for address in self.resolve(destination).await.unwrap_or_default() {
-            if let Err(reason) = address::check(verdict, address, &self.never) {
-                return Err(Refusal::Blocked(format!("{} is {}: {reason}", destination.host, address.ip())));
-            }
-        }
-        let unreachable = |why: String| Refusal::Unreachable(format!("the upstream proxy {}: {why}", upstream.name()));
-        let addresses = match timeout(RESOLVE_TIMEOUT, tokio::net::lookup_host(upstream.address())).await {
-            Ok(Ok(addresses)) => addresses,
-            Ok(Err(error)) => return Err(unreachable(plain(&error))),
-            Err(_) => return Err(unreachable("no name server answered".into())),
-        };
-        let mut last = "it has no address".to_owned();
-        for address in addresses {
-            match connect(address).await {
-                Ok(stream) => return Ok(stream),
-                Err(reason) => last = reason,
-            }
-        }
-        Err(unreachable(last))
-    }
-
-    async fn resolve(&self, destination: &Destination) -> Result<Vec<SocketAddr>, String> {
-        resolve(destination, self.ways.resolver.as_deref()).await
     }
 
     /// Remembers a refusal and reports a block, once an origin.
@@ -223,6 +164,84 @@ async fn connect(address: SocketAddr) -> Result<TcpStream, String> {
         Ok(Err(error)) => Err(plain(&error)),
         Err(_) => Err("no answer".into()),
     }
+}
+
+/// Policy and literal addresses, all that can be said without asking a name server.
+fn judge(policy: &dyn Policy, never: &NeverList, destination: &Destination) -> Result<Verdict, Refusal> {
+    let blocked = |reason: &str| Err(Refusal::Blocked(reason.into()));
+    let verdict = policy.allows(destination);
+    let literal = match destination.parsed_host() {
+        None => return blocked("the host can't be read"),
+        Some(Host::Domain(_)) => None,
+        Some(Host::Ipv4(ip)) => Some(IpAddr::V4(ip)),
+        Some(Host::Ipv6(ip)) => Some(IpAddr::V6(ip)),
+    };
+    if let Some(ip) = literal
+        && let Err(reason) = address::check(verdict, SocketAddr::new(ip, destination.port), never)
+    {
+        return blocked(reason);
+    }
+    match verdict {
+        Verdict::Denied => blocked("not granted"),
+        Verdict::Public if !matches!(destination.port, 80 | 443) => {
+            blocked("not granted: a wildcard reaches ports 80 and 443 only")
+        }
+        verdict => Ok(verdict),
+    }
+}
+
+/// Judges, resolves, checks and connects: to the destination, or to the upstream proxy in front of it.
+pub(crate) async fn open(
+    policy: &dyn Policy,
+    never: &NeverList,
+    ways: &Ways,
+    destination: &Destination,
+) -> Result<TcpStream, Refusal> {
+    let verdict = judge(policy, never, destination)?;
+    let resolver = ways.resolver.as_deref();
+    if let Some(upstream) = ways.upstream(destination) {
+        // It resolves the name; where this machine can, too, the addresses are checked all the same.
+        for address in resolve(destination, resolver).await.unwrap_or_default() {
+            check(verdict, address, never, destination)?;
+        }
+        return connect_upstream(upstream).await;
+    }
+    let addresses = resolve(destination, resolver).await.map_err(Refusal::Unreachable)?;
+    let mut refused = None;
+    let mut failed = None;
+    for address in addresses {
+        if let Err(refusal) = check(verdict, address, never, destination) {
+            refused = Some(refusal);
+            continue;
+        }
+        match connect(address).await {
+            Ok(stream) => return Ok(stream),
+            Err(reason) => failed = Some(Refusal::Unreachable(reason)),
+        }
+    }
+    Err(failed.or(refused).unwrap_or_else(|| Refusal::Unreachable("the name has no address".into())))
+}
+
+fn check(verdict: Verdict, address: SocketAddr, never: &NeverList, destination: &Destination) -> Result<(), Refusal> {
+    address::check(verdict, address, never)
+        .map_err(|reason| Refusal::Blocked(format!("{} is {}: {reason}", destination.host, address.ip())))
+}
+
+async fn connect_upstream(upstream: &Upstream) -> Result<TcpStream, Refusal> {
+    let unreachable = |why: String| Refusal::Unreachable(format!("the upstream proxy {}: {why}", upstream.name()));
+    let addresses = match timeout(RESOLVE_TIMEOUT, tokio::net::lookup_host(upstream.address())).await {
+        Ok(Ok(addresses)) => addresses,
+        Ok(Err(error)) => return Err(unreachable(plain(&error))),
+        Err(_) => return Err(unreachable("no name server answered".into())),
+    };
+    let mut last = "it has no address".to_owned();
+    for address in addresses {
+        match connect(address).await {
+            Ok(stream) => return Ok(stream),
+            Err(reason) => last = reason,
+        }
+    }
+    Err(unreachable(last))
 }
 
 async fn resolve(destination: &Destination, resolver: Option<&dyn Resolver>) -> Result<Vec<SocketAddr>, String> {

@@ -68,7 +68,7 @@ impl Upstream {
     }
 
     /// Asks for a tunnel on a connection to the proxy.
-    pub(super) async fn tunnel(&self, stream: &mut TcpStream, destination: &Destination) -> Result<(), String> {
+    pub(crate) async fn tunnel(&self, stream: &mut TcpStream, destination: &Destination) -> Result<(), String> {
         let target = format!("{}:{}", destination.host, destination.port);
         let mut request = format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n");
         if let Some(authorization) = &self.authorization {

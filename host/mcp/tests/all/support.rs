@@ -53,8 +53,10 @@ impl Host {
             no_sandbox: true,
             profiles: data.join("profiles"),
             denied: Vec::new(),
+            ..windlass_browser::Config::default()
         };
         let runtime = windlass_runtime::Options {
+            secrets_key: data.join("secrets.key"),
             data,
             browser,
             slots: 64,

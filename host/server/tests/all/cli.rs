@@ -312,6 +312,26 @@ fn a_token_makes_the_caller_of_every_command_somebody() {
 }
 
 #[test]
+fn a_secret_comes_from_standard_input_and_is_never_shown() {
+    use std::io::Write as _;
+    let program = Program::new();
+    let value = "correct horse battery staple";
+    let mut set = program.command(&["secret", "set", "shop-token", "--origin", "https://shop.example"]);
+    let mut set = set.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    writeln!(set.stdin.take().unwrap(), "{value}").unwrap();
+    let Output { status, stdout, stderr } = set.wait_with_output().unwrap();
+    let said = format!("{}{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
+    assert!(status.success() && said.contains("shop-token") && !said.contains(value), "{said}");
+    let (exit, out, _) = program.run(&["secret", "list"]);
+    assert!(exit == 0 && out.contains("version   1 to https://shop.example") && !out.contains(value), "{out}");
+    let (exit, _, err) = program.run(&["secret", "set", "shop-token"]);
+    assert!(exit == 2 && err.contains("no value"), "{err}");
+    assert_eq!(program.run(&["secret", "remove", "shop-token"]).0, 0);
+    assert_eq!(program.run(&["secret", "remove", "shop-token"]).0, 3);
+    assert!(program.json(&["secret", "list"]).is_empty());
+}
+
+#[test]
 fn a_component_is_checked_and_stamped_without_a_host() {
     let program = Program::new();
     let file = guest("basic_hello");

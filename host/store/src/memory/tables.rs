@@ -1,8 +1,8 @@
 //! The tables as ordered maps. Every change of one remembers what stood there before, so that a job can be undone.
 
 use crate::rows::{
-    AnswerRow, ArtifactRow, EntryKind, EntryRow, IdempotencyRow, MessageRow, PluginRow, QuestionRow, TaskFilter,
-    TaskRow, TokenRow, TurnRow,
+    AnswerRow, ArtifactRow, EntryKind, EntryRow, IdempotencyRow, MessageRow, PluginRow, QuestionRow, SecretRow,
+    TaskFilter, TaskRow, TokenRow, TurnRow,
 };
 use crate::sqlite::IDEMPOTENCY_MILLIS;
 use crate::tail::{Changed, Event};
@@ -27,6 +27,7 @@ pub(super) struct Tables {
     artifacts: Table<(TaskId, usize), ArtifactRow>,
     state: Table<(TaskId, String), String>,
     plugins: Table<String, PluginRow>,
+    secrets: Table<(String, u32), SecretRow>,
     idempotency: Table<(String, String), IdempotencyRow>,
     tokens: Table<u64, TokenRow>,
 }
@@ -147,6 +148,10 @@ impl Rows for Tables {
 
     fn plugin(&mut self, name: &str) -> Result<Option<PluginRow>> {
         Ok(self.plugins.get(name).cloned())
+    }
+
+    fn secrets(&mut self) -> Result<Vec<SecretRow>> {
+        Ok(self.secrets.values().cloned().collect())
     }
 
     fn turns_on(&mut self, digest: &str) -> Result<u64> {
@@ -271,6 +276,7 @@ reads! {
     state_size(task: TaskId) -> usize;
     plugins() -> Vec<PluginRow>;
     plugin(name: &str) -> Option<PluginRow>;
+    secrets() -> Vec<SecretRow>;
     turns_on(digest: &str) -> u64;
     idempotency(principal: &str, key: &str) -> Option<IdempotencyRow>;
     tokens() -> Vec<TokenRow>;
@@ -433,6 +439,23 @@ impl Tx for Writing<'_> {
     fn delete_plugin(&mut self, name: &str) -> Result<()> {
         self.write(|w| {
             w.set(|t| &mut t.plugins, name.to_owned(), None);
+            Ok(())
+        })
+    }
+
+    fn put_secret(&mut self, row: &SecretRow) -> Result<()> {
+        self.write(|w| {
+            let key = (row.name.clone(), row.version);
+            free(w.tables.secrets.get(&key), "secret")?;
+            w.set(|t| &mut t.secrets, key, Some(row.clone()));
+            Ok(())
+        })
+    }
+
+    fn delete_secret(&mut self, name: &str, before: Option<u32>) -> Result<()> {
+        self.write(|w| {
+            let before = before.unwrap_or(u32::MAX);
+            w.clear(|t| &mut t.secrets, |key| key.0 == name && key.1 < before);
             Ok(())
         })
     }

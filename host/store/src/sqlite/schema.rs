@@ -87,6 +87,11 @@ CREATE TABLE token(
   id INTEGER PRIMARY KEY CHECK(id > 0), name TEXT NOT NULL, digest BLOB NOT NULL UNIQUE CHECK(length(digest) = 32),
   operator INTEGER NOT NULL, created INTEGER NOT NULL, expires INTEGER, revoked INTEGER, used INTEGER) STRICT;
 ",
+    "
+CREATE TABLE secret(
+  name TEXT NOT NULL, version INTEGER NOT NULL, origins TEXT NOT NULL, sealed BLOB NOT NULL, created INTEGER NOT NULL,
+  PRIMARY KEY(name, version)) STRICT;
+",
 ];
 
 /// Brings the database to the newest schema, each step a transaction.
