@@ -3,7 +3,7 @@
 //! - [`navigate`] and [`history`] load documents and wait for the navigation an action causes;
 //! - [`mouse`], [`keyboard`] and [`form`] act; [`read`] and [`evaluate`] look;
 //! - [`snapshot`] is the page as text, [`capture`] as an image or PDF;
-//! - [`world`] is the way to the engine in the page, [`seek`] finds the frame to ask, [`frames`] knows where it lies,
+//! - [`world`] is the way to the engine in the page, [`live`] what waits there, [`remote`] what comes back; [`seek`] finds the frame to ask, [`frames`] knows where it lies,
 //!   [`explain`] puts its answers into words;
 //! - [`secret`] fills in what may not be read back; [`emulation`] makes it look as asked.
 
@@ -15,9 +15,11 @@ mod form;
 mod frames;
 mod history;
 mod keyboard;
+mod live;
 mod mouse;
 mod navigate;
 mod read;
+mod remote;
 mod secret;
 mod seek;
 mod snapshot;
