@@ -9,6 +9,7 @@ mod hostile;
 mod many;
 mod refusals;
 mod replay;
+mod script;
 
 mod guests {
     include!(concat!(env!("OUT_DIR"), "/programs.rs"));

@@ -12,6 +12,7 @@ mod host;
 mod http;
 mod measure;
 mod process;
+mod script;
 mod site;
 mod steps;
 mod test;
@@ -35,7 +36,11 @@ usage: cargo xtask COMMAND
         Large numbers: tasks that end in every way, cut streams, killed hosts (5 minutes).
   crash [--every K] [--kills N]
         Hosts that kill themselves before and after every commit and every effect of an order, one in K of them.
-        --kills  instead, N kills at any moment while fifty tasks are under way";
+        --kills  instead, N kills at any moment while fifty tasks are under way
+  script-component [--check]
+        Builds plugins/script/script.wasm, the engine of scripts that ships in the binary, with a C compiler that it
+        brings along (Python 3 is needed).
+        --check  compares only; fails where the kept one is not what the sources make";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
@@ -46,6 +51,7 @@ fn main() -> ExitCode {
         "test" => test::run(&rest),
         "bench" => measure::bench(rest),
         "crash" => crash::run(rest),
+        "script-component" => script::run(rest),
         "soak" => measure::soak(rest),
         "help" | "-h" | "--help" => {
             println!("{USAGE}");

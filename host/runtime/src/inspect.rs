@@ -4,7 +4,7 @@ use crate::error::Refusal;
 use crate::schema;
 use wasmparser::{Encoding, Parser, Payload};
 use windlass_core::Manifest;
-use windlass_core::manifest::{CONTRACT, SECTION};
+use windlass_core::manifest::{CONTRACT, SCRIPTS, SECTION};
 
 /// Interfaces of `windlass:plugin@0.1.0` that this host offers.
 const OFFERED: [&str; 7] = ["types", "log", "task", "input", "state", "artifacts", "browser"];
@@ -34,7 +34,7 @@ pub(crate) fn inspect(bytes: &[u8]) -> Result<Manifest, Refusal> {
     if !outline.exports.iter().any(|export| export.starts_with(&tool)) {
         return Err(Refusal::NoExport);
     }
-    agree(&manifest, &outline.imports)?;
+    agree(&manifest, &outline)?;
     for tool in &manifest.tools {
         for (which, schema) in
             [("inputSchema", Some(&tool.input_schema)), ("outputSchema", tool.output_schema.as_ref())]
@@ -52,6 +52,8 @@ struct Outline {
     manifests: Vec<Vec<u8>>,
     imports: Vec<String>,
     exports: Vec<String>,
+    /// A copy of the engine of scripts, which imports what any script may use.
+    scripts: bool,
 }
 
 impl Outline {
@@ -66,6 +68,7 @@ impl Outline {
                 Payload::CustomSection(section) if section.name() == SECTION => {
                     outline.manifests.push(section.data().to_vec());
                 }
+                Payload::CustomSection(section) if section.name() == SCRIPTS => outline.scripts = true,
                 Payload::ComponentImportSection(imports) if depth == 1 => {
                     for import in imports {
                         outline.imports.push(import.map_err(damaged)?.name.name.to_owned());
@@ -116,12 +119,14 @@ fn check_import(import: &str) -> Result<(), Refusal> {
     }
 }
 
-fn agree(manifest: &Manifest, imports: &[String]) -> Result<(), Refusal> {
+/// Imports and permissions name the same interfaces, so that an author who forgot one hears of it here. It is no boundary:
+/// a call without its permission is denied.
+fn agree(manifest: &Manifest, Outline { imports, scripts, .. }: &Outline) -> Result<(), Refusal> {
     for interface in PERMITTED {
         let imported = imports.iter().any(|i| parts(i).0 == "windlass:plugin" && parts(i).1 == interface);
         let asked = manifest.permissions.iter().find(|p| p.interface() == interface);
         let mismatch = match (imported, asked) {
-            (true, None) => format!(
+            (true, None) if !scripts => format!(
                 "the component imports windlass:plugin/{interface}, the manifest asks for no `{interface}` permission; \
                  add one, or do not use it"
             ),

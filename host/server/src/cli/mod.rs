@@ -9,6 +9,14 @@ macro_rules! println {
     }};
 }
 
+/// The same without the end of the line.
+macro_rules! print {
+    ($($text:tt)*) => {{
+        use std::io::Write as _;
+        let _ = write!(std::io::stdout(), $($text)*);
+    }};
+}
+
 mod config;
 mod doctor;
 mod fields;
@@ -20,10 +28,13 @@ mod plugin;
 mod prompt;
 mod render;
 mod run;
+mod script;
 mod serve;
 mod session;
 mod tasks;
 mod tools;
+
+pub(crate) use fields::typed;
 
 use crate::client::{Client, Fail};
 use crate::settings::{Raw, Settings};
@@ -77,6 +88,9 @@ enum Command {
     /// Installs plugins and grants permissions (for operators)
     #[command(subcommand)]
     Plugin(plugin::Command),
+    /// Makes tools of scripts, and scripts of recordings
+    #[command(subcommand)]
+    Script(script::Command),
     /// Lists the tools, or shows one with its input
     Tools(tools::Args),
     /// Prints each setting with its value and where it came from
@@ -186,6 +200,7 @@ async fn dispatch(cli: Cli) -> Result<u8, Fail> {
         Command::Run(args) => Box::pin(run::run(&context, args)).await,
         Command::Tasks(command) => Box::pin(tasks::run(&context, command)).await,
         Command::Plugin(command) => plugin::run(&context, command).await,
+        Command::Script(command) => script::run(&context, command).await,
         Command::Tools(args) => tools::run(&context, args).await,
         Command::Config(_) => Ok(config::run(&context)),
         Command::Doctor(_) => Ok(doctor::run(&context).await),
