@@ -16,7 +16,7 @@ impl Program {
         Self { folder: tempfile::tempdir().unwrap(), serving: None }
     }
 
-    fn data(&self) -> &Path {
+    pub(crate) fn data(&self) -> &Path {
         self.folder.path()
     }
 
@@ -39,12 +39,12 @@ impl Program {
         command
     }
 
-    fn run(&self, arguments: &[&str]) -> (i32, String, String) {
+    pub(crate) fn run(&self, arguments: &[&str]) -> (i32, String, String) {
         let Output { status, stdout, stderr } = self.command(arguments).output().unwrap();
         (status.code().unwrap(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
     }
 
-    fn json(&self, arguments: &[&str]) -> Vec<Value> {
+    pub(crate) fn json(&self, arguments: &[&str]) -> Vec<Value> {
         let mut arguments = arguments.to_vec();
         arguments.push("--json");
         let (_, out, err) = self.run(&arguments);

@@ -9,5 +9,6 @@ mod life;
 mod mcp;
 mod pages;
 mod plugins;
+mod scripts;
 mod stream;
 mod support;
