@@ -34,8 +34,9 @@ usage: cargo xtask COMMAND
         The numbers of docs/scoreboard.md, in a release build.
   soak [--minutes N]
         Large numbers: tasks that end in every way, cut streams, killed hosts (5 minutes).
-  crash [--every K] [--kills N]
+  crash [--every K] [--script] [--kills N]
         Hosts that kill themselves before and after every commit and every effect of an order, one in K of them.
+        --script the order is the script of examples/order-script
         --kills  instead, N kills at any moment while fifty tasks are under way
   script-component [--check]
         Builds plugins/script/script.wasm, the engine of scripts that ships in the binary, with a C compiler that it

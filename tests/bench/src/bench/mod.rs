@@ -7,6 +7,7 @@ mod instance;
 mod listeners;
 mod log;
 mod raw;
+mod script;
 mod start;
 
 use crate::Places;
@@ -37,7 +38,7 @@ impl Options {
     }
 }
 
-const NAMES: [&str; 7] = ["create-to-end", "instance", "log", "delivery", "listeners", "blocked", "start"];
+const NAMES: [&str; 8] = ["create-to-end", "instance", "log", "script", "delivery", "listeners", "blocked", "start"];
 
 /// Measures and prints, one after the other.
 pub(crate) async fn run(places: &Places, options: &Options) -> Result<()> {
@@ -52,6 +53,7 @@ pub(crate) async fn run(places: &Places, options: &Options) -> Result<()> {
             "create-to-end" => create_to_end::measure(places, options).await?,
             "instance" => instance::measure(places, options).await?,
             "log" => log::measure(options).await?,
+            "script" => script::measure(places, options).await?,
             "delivery" => delivery::measure(places, options).await?,
             "listeners" => listeners::measure(places, options).await?,
             "blocked" => blocked::measure(places, options).await?,
