@@ -128,6 +128,10 @@ impl BrowserHost for Host {
         let opened = self
             .turn
             .step(step, |_| async move {
+                if !turn.services.registry.asks(&turn.plugin, "browser") {
+                    let message = format!("the manifest of plugin {} asks for no `browser` permission", turn.plugin);
+                    return Err(error("denied", message));
+                }
                 let options = PageOptions::from_settings(&settings).map_err(contract)?;
                 if turn.pages.open.lock().len() >= PAGES {
                     return Err(error("limit", format!("a turn may hold {PAGES} pages open")));
