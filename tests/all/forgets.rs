@@ -3,13 +3,13 @@
 //! The runner is the real one, on a store in memory that forgets every commit after a chosen one: what its host did from
 //! there on never happened, and another host goes on with what is left. Time is moved by hand, so nothing waits.
 
-use crate::bench::{local, manual, operator, options, tuning};
+use crate::bench::{PATIENCE, local, manual, operator, options, tuning};
 use crate::guests;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use serde_json::{Value, json};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use windlass_core::{Kind, Limits, Record, TaskId};
 use windlass_runtime::clock::Manual;
 use windlass_runtime::{Action, CreateTask, TaskView, Tuning, Windlass};
@@ -97,8 +97,8 @@ impl<'a> World<'a> {
             self.forgetful.forget_after(*commits);
         }
         let mut made = None;
-        // Far more than any plan needs: what does not end is stuck.
-        for _ in 0..200_000 {
+        let since = Instant::now();
+        while since.elapsed() < PATIENCE {
             if self.forgetful.has_forgotten() {
                 self = self.crash().await;
                 made = None;
