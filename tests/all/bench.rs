@@ -174,8 +174,20 @@ pub(crate) fn options(data: PathBuf, limits: Limits, tuning: Tuning, slots: usiz
         no_sandbox: true,
         profiles: data.join("profiles"),
         denied: Vec::new(),
+        ..windlass_browser::Config::default()
     };
-    Options { data, browser, slots, limits, built_in: Vec::new(), denied: Vec::new(), tuning, compiling: None }
+    let secrets_key = data.join("secrets.key");
+    Options {
+        data,
+        browser,
+        slots,
+        limits,
+        secrets_key,
+        built_in: Vec::new(),
+        denied: Vec::new(),
+        tuning,
+        compiling: None,
+    }
 }
 
 /// As a host is by default, but for the machine's own disk: a test must not hang on what is free there.

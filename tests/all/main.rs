@@ -5,14 +5,17 @@
 mod basic;
 mod bench;
 mod browser;
+mod files;
 mod forgets;
 mod hostile;
+mod http;
 mod keeping;
 mod many;
 mod parking;
 mod refusals;
 mod replay;
 mod stops;
+mod wire;
 
 mod guests {
     include!(concat!(env!("OUT_DIR"), "/programs.rs"));
@@ -25,8 +28,10 @@ fn every_program_has_a_test() {
     let topics = [
         include_str!("basic.rs"),
         include_str!("browser.rs"),
-        include_str!("forgets.rs"),
+        include_str!("files.rs"),
         include_str!("hostile.rs"),
+        include_str!("http.rs"),
+        include_str!("forgets.rs"),
         include_str!("keeping.rs"),
         include_str!("many.rs"),
         include_str!("parking.rs"),

@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// A first start compiles the plugins of the binary, on a busy machine.
@@ -103,4 +104,23 @@ pub(crate) fn approve(url: &str, task: &Value) -> Result<()> {
     let key = task["questions"][0]["key"].as_str().context("the task asks nothing")?;
     let answer = json!({"answers": {key: {"action": "accept", "content": {"approve": true}}}});
     http::post(&format!("{url}/api/v1/tasks/{id}/input"), &answer).map(drop)
+}
+
+/// Says yes to the next question that any task asks: what a person does on the host's page. False: `over` came first.
+pub(crate) fn answer_next(url: &str, within: Duration, over: &AtomicBool) -> Result<bool> {
+    let until = Instant::now() + within;
+    while Instant::now() < until {
+        if over.load(Ordering::Relaxed) {
+            return Ok(false);
+        }
+        let page = http::get(&format!("{url}/api/v1/tasks?status=input_required&limit=1"))?;
+        if let Some(id) = page["tasks"][0]["id"].as_str() {
+            let task = http::get(&format!("{url}/api/v1/tasks/{id}"))?;
+            if task["questions"][0]["key"].is_string() {
+                return approve(url, &task).map(|()| true);
+            }
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    bail!("nothing was asked in {} s", within.as_secs())
 }

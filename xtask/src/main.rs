@@ -7,6 +7,7 @@ mod args;
 mod cache;
 mod cargo;
 mod chromium;
+mod clients;
 mod conformance;
 mod crash;
 mod demo;
@@ -33,6 +34,9 @@ usage: cargo xtask COMMAND
         All tests; ARGS go to `cargo nextest run`, or to `cargo test` where nextest is missing.
   conformance [--scenario NAME]
         The official suite of MCP against a host: a line for each scenario. Node and the suite are fetched by npm.
+  clients [--verbose]
+        Clients of MCP that people use each do the whole order, over HTTP and stdio. npm and pip fetch them.
+        --verbose  what each of them saw
   bench [NAME] [--json] [--quick]
         The numbers of docs/scoreboard.md, in a release build.
   soak [--minutes N]
@@ -49,6 +53,7 @@ fn main() -> ExitCode {
         "demo" => demo::run(rest),
         "test" => test::run(&rest),
         "bench" => measure::bench(rest),
+        "clients" => clients::run(rest),
         "conformance" => conformance::run(rest),
         "crash" => crash::run(rest),
         "soak" => measure::soak(rest),

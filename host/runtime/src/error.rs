@@ -114,6 +114,20 @@ pub enum Error {
     /// A plugin of the host itself can't be removed.
     #[error("plugin `{0}` came with the host: it can be disabled, not removed")]
     BuiltIn(String),
+    /// No such secret.
+    #[error("there is no secret `{0}`: `windlass secret list` shows what is there")]
+    UnknownSecret(String),
+    /// No such file in the workdir.
+    #[error("the task has no file `{path}` in its workdir{}", near(.known))]
+    UnknownFile {
+        /// What was asked for.
+        path: String,
+        /// Those it has, at most 20.
+        known: Vec<String>,
+    },
+    /// The file with the key of the secrets.
+    #[error("{0}")]
+    SecretsKey(String),
     /// Only operators.
     #[error("only an operator may do that")]
     NotOperator,
@@ -262,6 +276,9 @@ impl Error {
             Self::BuiltIn(_) => spec("WL0016", "Plugin of the host", 409, 4),
             Self::NotOperator => spec("WL0017", "Operators only", 403, 5),
             Self::Store(_) | Self::Io(_) => spec("WL0018", "The store failed", 503, 6),
+            Self::UnknownSecret(_) => spec("WL0031", "Unknown secret", 404, 3),
+            Self::UnknownFile { .. } => spec("WL0033", "Unknown file", 404, 3),
+            Self::SecretsKey(_) => spec("WL0032", "The key of the secrets", 503, 6),
             Self::AskedFirst { .. } => spec("WL0030", "Asked before a task exists", 422, 2),
             Self::Closing => spec("WL0019", "The host is shutting down", 503, 6),
             Self::UnknownToken(_) => spec("WL0020", "Unknown token", 404, 3),
@@ -277,7 +294,9 @@ impl Error {
             violations.iter().map(|v| json!({"path": v.path, "rule": v.rule, "message": v.message})).collect()
         };
         match self {
-            Self::UnknownTool { known, .. } | Self::UnknownArtifact { known, .. } => json!({"known": known}),
+            Self::UnknownTool { known, .. } | Self::UnknownArtifact { known, .. } | Self::UnknownFile { known, .. } => {
+                json!({"known": known})
+            }
             Self::InvalidInput { violations, .. } | Self::InvalidAnswer { violations, .. } => {
                 json!({"violations": list(violations)})
             }

@@ -7,7 +7,7 @@ use crate::control::Control;
 use crate::ending::{diverged_stop, returned, stopped, trapped};
 use crate::halt::Halt;
 use crate::host::{Host, guest_seed};
-use crate::interface::{log, task as task_interface};
+use crate::interface::{files, log, task as task_interface};
 use crate::life::{self, Opened, Pin, Stopped};
 use crate::park::{self, Wake};
 use crate::services::Services;
@@ -114,6 +114,9 @@ async fn run(services: &Arc<Services>, control: &Arc<Control>, opened: Opened) -
         }
         other => other?,
     };
+    // Decided before the turn counts as started: a replay asks whether it had one.
+    let started = turn.started.unwrap_or(turn.opened).as_nanos();
+    let files = files::begin(&running, started, first).await?;
     if first {
         let record = running
             .draft(Kind::TurnStarted, format!("Turn {} started", turn.number))
@@ -128,7 +131,7 @@ async fn run(services: &Arc<Services>, control: &Arc<Control>, opened: Opened) -
         });
         running.put(Hard::Soon, Write { records: vec![record], also: Some(also), ..Write::default() })?;
     }
-    let came = call(&running, &task, &turn).await;
+    let came = call(&running, &task, &turn, files).await;
     if let Came::Parked(wake) = came {
         return park::park(&running, wake).await;
     }
@@ -137,7 +140,12 @@ async fn run(services: &Arc<Services>, control: &Arc<Control>, opened: Opened) -
 }
 
 /// Loads the component, makes the store, calls `run`. The store is dropped here, on every path.
-async fn call(running: &Arc<Turn>, task: &windlass_store::TaskRow, turn: &windlass_store::TurnRow) -> Came {
+async fn call(
+    running: &Arc<Turn>,
+    task: &windlass_store::TaskRow,
+    turn: &windlass_store::TurnRow,
+    files: Option<files::Files>,
+) -> Came {
     let services = &running.services;
     let pre = match services.registry.ready(&turn.digest).await {
         Ok(pre) => pre,
@@ -161,7 +169,11 @@ async fn call(running: &Arc<Turn>, task: &windlass_store::TaskRow, turn: &windla
         message,
         seed: guest_seed(turn.seed),
     };
-    let mut store = Host::store(services.registry.engine(), running.clone(), turn.seed);
+    let store = Host::store(services.registry.engine(), running.clone(), turn.seed, files);
+    let mut store = match store {
+        Ok(store) => store,
+        Err(error) => return Came::Error(Halt::Io(std::io::Error::other(format!("{error:#}"))).into()),
+    };
     let run = async {
         let plugin = pre.instantiate_async(&mut store).await?;
         plugin.windlass_plugin_tool().call_run(&mut store, &argument).await
@@ -234,6 +246,10 @@ async fn finish(
                 let details = json!({"digest": turn.digest, "message": why});
                 return stop(running, Stopped { reason: "component", text, details }).await;
             }
+            Ok(Halt::Secret(why)) => {
+                let (text, details) = (format!("Stopped: {why}"), json!({"message": why}));
+                return stop(running, Stopped { reason: "secret", text, details }).await;
+            }
             Ok(Halt::Stopped) => {
                 stopped(Return::Stopped(Cause::Limit), asked, "it was asked to stop", json!({"code": "stopped"}))
             }
@@ -255,6 +271,7 @@ async fn finish(
     log::flush(running);
     running.close();
     running.settle(0).await?;
+    files::end(running, turn.started.unwrap_or(turn.opened).as_nanos()).await?;
     let pin = next_pin(&running.services, &task.tool, &running.plugin, &turn.digest);
     let (id, number, (epoch, generation)) = (running.task, running.number, running.fence());
     let clock = running.services.clock.clone();

@@ -2,10 +2,13 @@
 
 use crate::clock::Clock;
 use crate::control::Control;
+use crate::fetch::Tls;
 use crate::park::Parking;
 use crate::registry::Registry;
 use crate::tokens::Keyring;
 use crate::tuning::Tuning;
+use crate::vault::Vault;
+use crate::workdir::Workdirs;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,6 +22,10 @@ use windlass_store::Store;
 /// The parts of a host.
 pub(crate) struct Services {
     pub(crate) store: Store,
+    pub(crate) vault: Vault,
+    pub(crate) workdirs: Workdirs,
+    /// For requests of plugins.
+    pub(crate) tls: Tls,
     pub(crate) browser: Browser,
     pub(crate) registry: Registry,
     pub(crate) keyring: Keyring,

@@ -187,8 +187,8 @@ impl Keyring {
             let rule = "1 to 64 of a-z, 0-9, _ and -, beginning with a letter";
             return Err(Error::Invalid(format!("a token's name has {rule}")));
         }
-        if RESERVED.contains(&name.as_str()) {
-            let reserved = RESERVED.join(", ");
+        if RESERVED.contains(&name.as_str()) || name.starts_with(PREFIX) {
+            let reserved = format!("{} and what begins with {PREFIX}", RESERVED.join(", "));
             return Err(Error::Invalid(format!("`{name}` is no name for a token: {reserved} are the host's own")));
         }
         if ttl_millis.is_some_and(|ttl| !(1..=LONGEST).contains(&ttl)) {
@@ -233,6 +233,10 @@ impl Keyring {
 
     /// Takes back what this id or name stands for; what was opened with it ends. Doing it again changes nothing.
     pub(crate) async fn revoke(&self, which: &str) -> Result<(), Error> {
+        if which.starts_with(PREFIX) {
+            // Not repeated: the answer may stand in somebody's log.
+            return Err(Error::Invalid("a token is revoked by its name or its number, not by itself".into()));
+        }
         let (which, now) = (which.to_owned(), self.clock.now());
         let revoke = move |tx: &mut dyn Tx| {
             let mut rows = tx.tokens()?;
@@ -341,7 +345,8 @@ mod tests {
         assert_eq!(view.id, 2);
         assert!(keyring.access(&first).is_none());
         assert!(keyring.access(&second).is_some());
-        for unknown in ["3", "0", "ben", "", "-1", "wl_"] {
+        assert!(matches!(keyring.revoke(&second).await, Err(Error::Invalid(why)) if !why.contains(&second)));
+        for unknown in ["3", "0", "ben", "", "-1"] {
             assert!(matches!(keyring.revoke(unknown).await, Err(Error::UnknownToken(_))), "{unknown}");
         }
     }
@@ -349,7 +354,8 @@ mod tests {
     #[tokio::test]
     async fn names_that_would_be_somebody_else_are_refused() {
         let keyring = keyring().await;
-        for name in ["local", "host", "operator", "", "1", "Ann", "a b", "a\u{430}", "task_x", &"a".repeat(65)] {
+        for name in ["local", "host", "operator", "", "1", "Ann", "a b", "a\u{430}", "task_x", "wl_0", &"a".repeat(65)]
+        {
             assert!(matches!(keyring.create(new(name)).await, Err(Error::Invalid(_))), "{name}");
         }
         for ttl_millis in [0, LONGEST + 1, u64::MAX] {

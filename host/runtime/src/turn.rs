@@ -4,6 +4,7 @@
 use crate::bindings::windlass::plugin::types;
 use crate::control::Control;
 use crate::halt::Halt;
+use crate::masks::Masks;
 use crate::pages::{self, Pages};
 use crate::park::Wake;
 use crate::records::{Stored, describe, emitted, entry, row, status_record, status_update, weight};
@@ -18,7 +19,7 @@ use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 use windlass_core::journal::{Emit, Entry, Journal};
 use windlass_core::limits::{RECORD_BYTES, WARN_PERCENT};
-use windlass_core::{Draft, Kind, Limits, Millis, TaskId, WaitingFor};
+use windlass_core::{Draft, Kind, Limits, Millis, Permission, TaskId, WaitingFor};
 use windlass_store::{Ack, ArtifactRow, Hard, StoreError, TaskRow, TurnRow, Tx};
 
 /// More to do in the transaction of a write.
@@ -61,6 +62,8 @@ pub(crate) struct Turn {
     pub(crate) control: Arc<Control>,
     pub(crate) limits: Limits,
     pub(crate) pages: Pages,
+    /// Values of secrets used so far.
+    pub(crate) masks: Masks,
     pub(crate) progress: Mutex<Progress>,
     pub(crate) reported: Mutex<Reported>,
     /// Keys of questions asked so far in this turn.
@@ -132,6 +135,7 @@ impl Turn {
         let journal = Journal::new(start, past)?;
         let turn = Arc::new(Self {
             pages,
+            masks: Masks::default(),
             plugin: turn.plugin.clone(),
             task: id,
             number,
@@ -268,6 +272,8 @@ impl Turn {
         also: Option<Also>,
     ) -> Result<(), Halt> {
         self.busy.store(0, Ordering::Relaxed);
+        let text = self.masks.text(text);
+        let data: Map<_, _> = data.into_iter().map(|(name, value)| (name, self.masks.json(value))).collect();
         let of_data = data.values().map(weight).sum::<usize>();
         if text.len() + of_data > RECORD_BYTES {
             // The text alone where the fields are small, else all of the line.
@@ -506,6 +512,12 @@ impl Drop for Waiting<'_> {
 /// writes could be missing).
 pub(crate) fn fence(tx: &mut dyn Tx, task: TaskId, epoch: u64, generation: u64) -> Result<(), StoreError> {
     if tx.generation() == generation { tx.fence(task, epoch) } else { Err(StoreError::Fenced) }
+}
+
+/// What is not granted, with the line that would grant it.
+pub(crate) fn denied(message: impl Into<String>, line: &Permission) -> types::Error {
+    let details = json!({ "grant": line.to_string() }).to_string();
+    types::Error { details: Some(details), ..error("denied", message) }
 }
 
 /// An error as the contract has it.

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use windlass_core::{AskFirst, Cause, Millis, Permission, Record, Status, TaskId, TaskSupport, WaitingFor};
+use windlass_core::{AskFirst, Cause, Millis, Origin, Permission, Record, Status, TaskId, TaskSupport, WaitingFor};
 
 /// Who calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -242,6 +242,48 @@ pub struct PluginView {
     /// RFC 3339.
     #[serde(serialize_with = "time")]
     pub added_at: Millis,
+}
+
+/// A secret, without what it says.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SecretView {
+    /// Its name.
+    pub name: String,
+    /// Its newest version, from 1.
+    pub version: u32,
+    /// The only places that version is sent to.
+    pub origins: Vec<Origin>,
+    /// RFC 3339; of its oldest version that is kept.
+    #[serde(serialize_with = "time")]
+    pub created_at: Millis,
+    /// RFC 3339; of its newest.
+    #[serde(serialize_with = "time")]
+    pub updated_at: Millis,
+}
+
+/// A file of a task's workdir.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FileView {
+    /// Below `/workdir`.
+    pub path: String,
+    /// In bytes.
+    pub size: u64,
+    /// RFC 3339.
+    #[serde(serialize_with = "time")]
+    pub modified_at: Millis,
+}
+
+/// A file of a workdir to be served.
+#[derive(Debug)]
+pub struct OpenFile {
+    /// Its last step: whatever the plugin chose.
+    pub name: String,
+    /// In bytes, when it was opened.
+    pub size: u64,
+    /// Open for reading.
+    pub file: std::fs::File,
 }
 
 /// A stored file to be served.

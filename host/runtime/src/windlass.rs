@@ -1,21 +1,27 @@
 //! The host as its ways in see it: every request of a caller is one function, those about plugins in `plugins`, about
 //! tokens in `tokens`.
 
+mod files;
 mod plugins;
+mod secrets;
 mod shapes;
 mod tokens;
 
 use crate::compile::Compiling;
 use crate::engine::Compiler;
 use crate::error::Error;
+use crate::fetch::Tls;
 use crate::life::{self, Cancelled, New, situation};
 use crate::registry::{Installed, Registry};
 use crate::services::Services;
 use crate::tokens::Keyring;
 use crate::tuning::Tuning;
+use crate::vault::Vault;
 use crate::view::{Action, ArtifactFile, Caller, CreateTask, Created, EventsPage, TaskPage, TaskView, TurnView};
+use crate::workdir::Workdirs;
 use crate::{keeping, park, runner, schema};
 use parking_lot::Mutex;
+pub use secrets::SetSecret;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use shapes::{detailed, one_turn, view};
@@ -44,6 +50,8 @@ pub struct Options {
     pub slots: usize,
     /// What a turn may use.
     pub limits: Limits,
+    /// File with the key that seals secrets; made (0600) with the first one.
+    pub secrets_key: PathBuf,
     /// Components that come with the host.
     pub built_in: Vec<&'static [u8]>,
     /// Addresses that no page may reach, beside those the host knows itself.
@@ -142,8 +150,13 @@ impl Windlass {
         for address in options.denied {
             browser.deny(address);
         }
+        let workdirs = Workdirs::new(options.data.join("workdirs"));
+        let vault = Vault::new(store.clone(), options.secrets_key, options.tuning.clock.clone());
         let services = Arc::new(Services {
             store,
+            vault,
+            workdirs,
+            tls: Tls::default(),
             browser,
             registry,
             keyring,
@@ -161,6 +174,7 @@ impl Windlass {
         for component in options.built_in {
             services.registry.add_built_in(component).await?;
         }
+        files::sweep(&services).await?;
         park::pages_died(&services).await?;
         let taken = runner::reconcile(&services).await?;
         if taken > 0 {
@@ -504,7 +518,9 @@ impl Windlass {
             let row = life::task(tx, id, principal.as_deref())?;
             life::delete(tx, &row)
         };
-        self.services.store.commit(Hard::Yes, delete).await
+        self.services.store.commit(Hard::Yes, delete).await?;
+        self.forget_files(id).await;
+        Ok(())
     }
 
     /// Runs a stopped turn again (operators).

@@ -66,6 +66,7 @@ pub async fn serve(settings: &Settings, shutdown: CancellationToken) -> anyhow::
         browser: browser.clone(),
         slots: settings.slots,
         limits: settings.limits.clone(),
+        secrets_key: settings.secrets_key.clone(),
         built_in: BUILT_IN.to_vec(),
         denied: vec![address],
         tuning: settings.tuning.clone(),
@@ -117,6 +118,7 @@ pub(crate) fn browser_config(settings: &Settings, denied: Vec<SocketAddr>) -> wi
         no_sandbox: settings.allow_no_sandbox,
         profiles: settings.data.join("chromium"),
         denied,
+        ..windlass_browser::Config::default()
     }
 }
 

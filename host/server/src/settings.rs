@@ -64,6 +64,12 @@ pub const SETTINGS: &[Setting] = &[
             "Start Chromium without its sandbox; needed as root, sensible in a container only",
         )
     },
+    setting(
+        "secrets-key",
+        "FILE",
+        None,
+        "File with the key that seals secrets, for its owner only [default: secrets.key in the data folder]",
+    ),
     setting("browser", "FILE", None, "Chromium to use [default: chromium-headless-shell, else chromium]"),
     setting("slots", "N", None, "Turns that run at once [default: 4 a processor core]"),
     setting(
@@ -78,6 +84,8 @@ pub const SETTINGS: &[Setting] = &[
     setting("records", "N", Some("100000"), "Records of one turn"),
     setting("entries", "N", Some("20000"), "Journal entries of one turn"),
     setting("answers-mib", "N", Some("64"), "Answers in the journal of one turn, in MiB"),
+    setting("files-mib", "N", Some("1024"), "All files of a task's workdir, in MiB"),
+    setting("files", "N", Some("10000"), "Files and folders of a task's workdir"),
     setting(
         "park-ms",
         "N",
@@ -343,6 +351,8 @@ pub struct Settings {
     pub allow_no_sandbox: bool,
     /// Chromium to use.
     pub browser: Option<PathBuf>,
+    /// File with the key that seals secrets, absolute.
+    pub secrets_key: PathBuf,
     /// Turns that run at once.
     pub slots: usize,
     /// What the host logs.
@@ -368,7 +378,9 @@ impl Settings {
         let data = raw.get("data").filter(|data| !data.is_empty());
         let data = data.ok_or_else(|| SettingsError("there is no HOME, so say --data DIR".into()))?;
         let data = std::path::absolute(data).map_err(|_| raw.wrong("data", "a folder"))?;
+        let key = raw.get("secrets-key").map_or_else(|| Ok(data.join("secrets.key")), std::path::absolute);
         Ok(Self {
+            secrets_key: key.map_err(|_| raw.wrong("secrets-key", "a file"))?,
             data,
             listen: listen(raw)?,
             any_port: false,
@@ -397,6 +409,8 @@ impl Settings {
                 records: raw.number("records", 1..=100_000_000)?,
                 entries: raw.number("entries", 1..=10_000_000)?,
                 answer_bytes: raw.number("answers-mib", 1..=65_536)? << 20,
+                file_bytes: raw.number("files-mib", 1..=1_048_576)? << 20,
+                files: raw.number("files", 1..=1_000_000)?,
             },
             tuning: Tuning {
                 park_after: raw.millis("park-ms", 0..=YEAR)?,

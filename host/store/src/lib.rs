@@ -39,7 +39,7 @@ pub use error::StoreError;
 pub use handle::{Ack, Forgetful, Store};
 pub use rows::{
     AnswerRow, ArtifactRow, EntryKind, EntryRow, IdempotencyRow, MessageRow, ParkedRow, PluginRow, QuestionRow,
-    TaskFilter, TaskRow, TokenRow, TurnRow,
+    SecretRow, TaskFilter, TaskRow, TokenRow, TurnRow,
 };
 pub use tail::{Changed, Tail};
 pub use tx::{Rows, Tx};

@@ -229,6 +229,21 @@ pub struct PluginRow {
     pub added: Millis,
 }
 
+/// One version of a secret. What it says is sealed; this store never has the key.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SecretRow {
+    /// Its name.
+    pub name: String,
+    /// From 1; a new value is a new version.
+    pub version: u32,
+    /// JSON list of the origins it is bound to.
+    pub origins: String,
+    /// Nonce and ciphertext.
+    pub sealed: Vec<u8>,
+    /// When this version was set.
+    pub created: Millis,
+}
+
 /// A token that names a caller. The token itself is nowhere: it is found by its digest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenRow {

@@ -2,8 +2,8 @@
 
 use crate::StoreError;
 use crate::rows::{
-    AnswerRow, ArtifactRow, EntryRow, IdempotencyRow, MessageRow, ParkedRow, PluginRow, QuestionRow, TaskFilter,
-    TaskRow, TokenRow, TurnRow,
+    AnswerRow, ArtifactRow, EntryRow, IdempotencyRow, MessageRow, ParkedRow, PluginRow, QuestionRow, SecretRow,
+    TaskFilter, TaskRow, TokenRow, TurnRow,
 };
 use windlass_core::{Draft, Millis, Record, TaskId};
 
@@ -57,6 +57,8 @@ pub trait Rows {
     fn plugins(&mut self) -> Result<Vec<PluginRow>, StoreError>;
     /// One plugin.
     fn plugin(&mut self, name: &str) -> Result<Option<PluginRow>, StoreError>;
+    /// All versions of all secrets, by name and version.
+    fn secrets(&mut self) -> Result<Vec<SecretRow>, StoreError>;
     /// How many open turns are of this plugin, whatever its component was when they began.
     fn turns_of(&mut self, plugin: &str) -> Result<u64, StoreError>;
     /// At most `limit` turns that ended before this time, the longest ended first.
@@ -114,6 +116,10 @@ pub trait Tx: Rows {
     fn put_plugin(&mut self, row: &PluginRow) -> Result<(), StoreError>;
     /// Removes a plugin.
     fn delete_plugin(&mut self, name: &str) -> Result<(), StoreError>;
+    /// Keeps a version of a secret. One that stands already is an error.
+    fn put_secret(&mut self, row: &SecretRow) -> Result<(), StoreError>;
+    /// Removes the versions of a secret older than `before`, or all of them (`None`).
+    fn delete_secret(&mut self, name: &str, before: Option<u32>) -> Result<(), StoreError>;
     /// Remembers an idempotency key; one older than 24 h before `row.at` is forgotten and may be used again.
     fn put_idempotency(&mut self, principal: &str, key: &str, row: &IdempotencyRow) -> Result<(), StoreError>;
     /// Forgets idempotency keys used before this time.

@@ -63,14 +63,17 @@ pub mod artifacts;
 pub mod bindings;
 pub mod browser;
 mod failure;
+pub mod http;
 pub mod input;
 pub mod log;
 mod outcome;
 mod piece;
 mod plugin;
 pub mod schema;
+pub mod secrets;
 pub mod state;
 pub mod task;
+pub mod workdir;
 
 pub use windlass_macros::Schema;
 /// Makes a tool of a function.
@@ -181,8 +184,8 @@ pub mod prelude {
         Answer, Artifact, Content, Context, Error, Message, Outcome, Question, Result, Schema, artifacts, ask, ask_all,
         bail, browser,
         browser::{Page, Settings, Until, with_page, with_page_repeatable},
-        code, confirm, debug, emit, emit_content, emit_last, error, info, is_cancelled, messages, progress, question,
-        sleep, state, status, trace, turn, warn,
+        code, confirm, debug, emit, emit_content, emit_last, error, http, info, is_cancelled, messages, progress,
+        question, secrets, sleep, state, status, trace, turn, warn, workdir,
     };
 }
 

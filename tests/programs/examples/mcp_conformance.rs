@@ -84,13 +84,22 @@ struct Named {
     name: String,
 }
 
+#[derive(Deserialize, Schema)]
+struct Who {
+    name: String,
+    confirm: bool,
+}
+
 /// Asks two questions at once.
 #[windlass::tool]
 fn multi_input() -> Result<String> {
     let (one, two) =
-        ask_all((question::<Confirm>("first", "The first?"), question::<Confirm>("second", "The second?")))?;
-    let yes = |answer| matches!(answer, Answer::Accepted(Confirm { confirm: true }));
-    Ok(format!("{} and {}", yes(one), yes(two)))
+        ask_all((question::<Who>("first", "Who is the first?"), question::<Who>("second", "Who is the second?")))?;
+    let name = |answer| match answer {
+        Answer::Accepted(Who { name, confirm: true }) => name,
+        _ => "nobody".to_owned(),
+    };
+    Ok(format!("{} and {}", name(one), name(two)))
 }
 
 /// Asks for a name before there is a task, which greets.

@@ -53,8 +53,10 @@ impl Host {
             no_sandbox: true,
             profiles: data.join("profiles"),
             denied: Vec::new(),
+            ..windlass_browser::Config::default()
         };
         let runtime = windlass_runtime::Options {
+            secrets_key: data.join("secrets.key"),
             data,
             browser,
             slots: 64,
@@ -199,6 +201,13 @@ impl Client {
     pub(crate) async fn listen(&self, filter: Value) -> Stream {
         let response = self.post(&self.message("subscriptions/listen", json!({"notifications": filter}))).await;
         assert_eq!(response.status(), 200);
+        Stream(response, String::new(), VecDeque::new())
+    }
+
+    /// Messages of the answer to a request, as they come.
+    pub(crate) async fn open(&self, message: &Value) -> Stream {
+        let response = self.post(message).await;
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
         Stream(response, String::new(), VecDeque::new())
     }
 

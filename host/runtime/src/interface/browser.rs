@@ -321,7 +321,7 @@ fn shot(settings: &Settings) -> Result<Shot, Error> {
         quality.ok_or_else(|| error("invalid", format!("quality must be a whole number from 0 to 100, not `{q}`")))
     });
     let locator = chosen.get("locator").map(|l| (*l).to_owned());
-    Ok(Shot { full, locator, format, quality: quality.transpose()? })
+    Ok(Shot { full, locator, format, quality: quality.transpose()?, ..Shot::default() })
 }
 
 #[cfg(test)]

@@ -4,8 +4,11 @@
 pub(crate) mod artifacts;
 pub(crate) mod browser;
 pub(crate) mod clocks;
+pub(crate) mod files;
+pub(crate) mod http;
 pub(crate) mod input;
 pub(crate) mod log;
+pub(crate) mod secrets;
 pub(crate) mod state;
 pub(crate) mod stdio;
 pub(crate) mod task;
@@ -23,6 +26,7 @@ pub(crate) fn linker(engine: &Engine) -> wasmtime::Result<Linker<Host>> {
     let mut linker = Linker::new(engine);
     wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
     clocks::add_to_linker(&mut linker)?;
+    files::add_to_linker(&mut linker)?;
     Plugin::add_to_linker::<_, HasSelf<Host>>(&mut linker, |host| host)?;
     Ok(linker)
 }

@@ -20,6 +20,7 @@ const SHOWN: u64 = 1000;
 
 impl Task for Host {
     async fn set_status_message(&mut self, text: String) -> wasmtime::Result<()> {
+        let text = self.turn.masks.text(text);
         let text = windlass_core::text::cut(&text.replace(['\n', '\r'], " "), STATUS_MESSAGE_CHARS);
         let (task, message, now) = (self.turn.task, text.clone(), self.turn.now());
         let also: Also = Box::new(move |tx| {

@@ -22,6 +22,7 @@ mod plugin;
 mod prompt;
 mod render;
 mod run;
+mod secret;
 mod serve;
 mod session;
 mod tasks;
@@ -80,6 +81,9 @@ enum Command {
     /// Installs plugins and grants permissions (for operators)
     #[command(subcommand)]
     Plugin(plugin::Command),
+    /// Keeps secrets that plugins may use without seeing them (for operators)
+    #[command(subcommand)]
+    Secret(secret::Command),
     /// Makes and revokes the tokens of other callers (for operators)
     #[command(subcommand)]
     Token(token::Command),
@@ -197,6 +201,7 @@ async fn dispatch(cli: Cli) -> Result<u8, Fail> {
         Command::Run(args) => Box::pin(run::run(&context, args)).await,
         Command::Tasks(command) => Box::pin(tasks::run(&context, command)).await,
         Command::Plugin(command) => plugin::run(&context, command).await,
+        Command::Secret(command) => secret::run(&context, command).await,
         Command::Token(command) => token::run(&context, command).await,
         Command::Tools(args) => tools::run(&context, args).await,
         Command::Wit(args) => component::wit(&context, args),

@@ -210,19 +210,23 @@ fn ask(paint: &Paint, manifest: &Manifest) -> Result<Vec<String>, Fail> {
     let mut lines = Vec::new();
     for permission in &manifest.permissions {
         match permission {
-            Permission::Browser(Origins::Any) => {
+            Permission::Browser(Origins::Any) | Permission::Http(Origins::Any) => {
+                let (word, what) = match permission {
+                    Permission::Http(_) => ("http", "may its requests go to"),
+                    _ => ("browser", "may its pages load"),
+                };
                 let hint = paint
                     .dim("(such as https://shop.example, several with spaces; * for all public ones; Enter for none)");
-                eprintln!("Which origins may its pages load? {hint}");
+                eprintln!("Which origins {what}? {hint}");
                 loop {
                     let answer = read_line("> ")?;
-                    match origins(&answer) {
+                    match origins(word, &answer) {
                         Ok(origins) => break lines.extend(origins),
                         Err(why) => eprintln!("{}", for_terminal(&why, false)),
                     }
                 }
             }
-            Permission::Browser(Origins::One(_)) => {
+            permission => {
                 let answer = read_line(&format!("Grant `{permission}`? (y/N) "))?;
                 if matches!(answer.trim(), "y" | "Y" | "yes") {
                     lines.push(permission.to_string());
@@ -234,11 +238,11 @@ fn ask(paint: &Paint, manifest: &Manifest) -> Result<Vec<String>, Fail> {
 }
 
 /// The permissions a line names: origins, with or without the word that begins a permission.
-fn origins(line: &str) -> Result<Vec<String>, String> {
-    let words = line.split_whitespace().filter(|word| *word != "browser");
+fn origins(permission: &str, line: &str) -> Result<Vec<String>, String> {
+    let words = line.split_whitespace().filter(|word| *word != permission);
     words
         .map(|origin| {
-            canonical(&format!("browser {origin}")).map_err(|_| {
+            canonical(&format!("{permission} {origin}")).map_err(|_| {
                 format!("`{origin}` is no origin: write https://shop.example, with a port if it is not the scheme's own, or *")
             })
         })
@@ -300,13 +304,14 @@ mod tests {
     #[test]
     fn an_origin_may_be_typed_with_or_without_its_permission() {
         for line in ["https://shop.example\n", "browser https://shop.example", "  browser  https://SHOP.example "] {
-            assert_eq!(origins(line).unwrap(), ["browser https://shop.example"], "{line}");
+            assert_eq!(origins("browser", line).unwrap(), ["browser https://shop.example"], "{line}");
         }
         let two = ["browser https://a.example", "browser http://b.example:8080"];
-        assert_eq!(origins("browser https://a.example browser http://b.example:8080").unwrap(), two);
-        assert_eq!(origins("*").unwrap(), ["browser *"]);
-        assert!(origins("\n").unwrap().is_empty());
-        let why = origins("browser shop.example").unwrap_err();
+        assert_eq!(origins("browser", "browser https://a.example browser http://b.example:8080").unwrap(), two);
+        assert_eq!(origins("browser", "*").unwrap(), ["browser *"]);
+        assert_eq!(origins("http", "http https://a.example").unwrap(), ["http https://a.example"]);
+        assert!(origins("browser", "\n").unwrap().is_empty());
+        let why = origins("browser", "browser shop.example").unwrap_err();
         assert!(why.starts_with("`shop.example` is no origin"), "{why}");
     }
 }

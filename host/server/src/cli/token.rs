@@ -73,7 +73,8 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<u8, Fail>
 
 /// The path of a token. What is no name and no id never becomes part of another path.
 fn path(which: &str) -> Result<String, Fail> {
-    if windlass_core::manifest::is_name(which) || which.parse::<u64>().is_ok() {
+    let name = windlass_core::manifest::is_name(which) && !which.starts_with("wl_");
+    if name || which.parse::<u64>().is_ok() {
         return Ok(format!("/api/v1/tokens/{which}"));
     }
     // Not repeated: it may be the token itself.

@@ -12,6 +12,7 @@ use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
+use http::header::AUTHORIZATION;
 use hyper::body::Body as _;
 use windlass_runtime::{Caller, Lease};
 
@@ -34,6 +35,8 @@ pub(super) async fn layer(State(app): State<App>, mut request: Request, next: Ne
         },
     };
     request.extensions_mut().insert(caller);
+    // Nobody behind this needs the token, and what nobody has nobody can log.
+    request.headers_mut().remove(AUTHORIZATION);
     let Some(lease) = lease else { return next.run(request).await };
     request.extensions_mut().insert(lease.clone());
     tokio::select! {

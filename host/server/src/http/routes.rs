@@ -1,7 +1,7 @@
 //! Every route of the API in one table: the router, the checks before a handler and the OpenAPI document are made of it.
 
-use super::{App, artifacts, events, follow, health, openapi, plugins, tasks, tokens, watch};
-use axum::routing::{MethodRouter, delete, get, patch, post};
+use super::{App, artifacts, events, files, follow, health, openapi, plugins, secrets, tasks, tokens, watch};
+use axum::routing::{MethodRouter, delete, get, patch, post, put};
 
 /// What a route takes as its body.
 #[derive(Clone, Copy, Debug)]
@@ -276,6 +276,23 @@ pub(crate) static ROUTES: &[Route] = &[
         })
     },
     Route {
+        answers: &[(200, "The files by path.", Carries::Json("Files"))],
+        refusals: &[(404, "WL0003")],
+        ..route(
+            "GET",
+            "/api/v1/tasks/{id}/files",
+            "listFiles",
+            "Files of the workdir: in the open turn, or as the newest left them.",
+            || get(files::list),
+        )
+    },
+    Route {
+        params: &[param("path", r#"{"type":"string"}"#, "As `listFiles` has it, below `/workdir`.")],
+        answers: &[(200, "The file, as an attachment.", Carries::File)],
+        refusals: &[(404, "WL0003"), (404, "WL0033")],
+        ..route("GET", "/api/v1/tasks/{id}/file", "getFile", "A file of the workdir.", || get(files::serve))
+    },
+    Route {
         answers: &[(200, "Events `task`, `caught-up`, `deleted`, `reset`.", Carries::Events)],
         ..route(
             "GET",
@@ -329,6 +346,29 @@ pub(crate) static ROUTES: &[Route] = &[
     },
     Route {
         operators: true,
+        answers: &[(200, "The secrets, without what they say.", Carries::Json("Secrets"))],
+        ..route("GET", "/api/v1/secrets", "listSecrets", "Secrets and what they are bound to.", || get(secrets::list))
+    },
+    Route {
+        operators: true,
+        body: Body::Json("SetSecret"),
+        answers: &[
+            (200, "The secret, with a new version.", Carries::Json("Secret")),
+            (201, "The secret.", Carries::Json("Secret")),
+        ],
+        refusals: &[(422, "WL0011"), (503, "WL0032")],
+        ..route("PUT", "/api/v1/secrets/{name}", "setSecret", "Keeps a secret, or a new version of one.", || {
+            put(secrets::set)
+        })
+    },
+    Route {
+        operators: true,
+        answers: &[(204, "It is gone, with all its versions.", Carries::Nothing)],
+        refusals: &[(404, "WL0031")],
+        ..route("DELETE", "/api/v1/secrets/{name}", "removeSecret", "Removes a secret.", || delete(secrets::remove))
+    },
+    Route {
+        operators: true,
         answers: &[(200, "The tokens, those that ended too; never the secret itself.", Carries::Json("Tokens"))],
         ..route("GET", "/api/v1/tokens", "listTokens", "Tokens and when they were used.", || get(tokens::list))
     },
@@ -344,7 +384,7 @@ pub(crate) static ROUTES: &[Route] = &[
     Route {
         operators: true,
         answers: &[(204, "It is not in force any more, and what it opened ends.", Carries::Nothing)],
-        refusals: &[(404, "WL0020")],
+        refusals: &[(404, "WL0020"), (422, "WL0011")],
         ..route("DELETE", "/api/v1/tokens/{token}", "revokeToken", "Revokes a token by its id or name.", || {
             delete(tokens::revoke)
         })

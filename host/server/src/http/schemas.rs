@@ -157,6 +157,11 @@ fn tasks() -> Value {
             "hasMore": {"type": "boolean", "description": "More are there already."},
             "open": {"type": "boolean", "description": "A turn is open: more may come."},
         })),
+        "Files": object(&["files"], &json!({"files": {"type": "array", "items": object(&["path", "size", "modifiedAt"], &json!({
+            "path": {"type": "string", "description": "Below `/workdir`."},
+            "size": {"type": "integer"},
+            "modifiedAt": time(),
+        }))}})),
         "Continued": object(&["messageId"], &json!({"messageId": {"type": "integer", "minimum": 1}})),
     })
 }
@@ -181,6 +186,10 @@ fn bodies() -> Value {
         }})),
         "ArchiveTask": body(&[], &json!({"archived": {"type": "boolean", "default": true}})),
         "FailTask": body(&[], &json!({"message": {"type": ["string", "null"]}})),
+        "SetSecret": body(&["value"], &json!({
+            "value": {"type": "string", "minLength": 1, "maxLength": 65536, "writeOnly": true},
+            "origins": {"type": ["array", "null"], "items": text(), "description": "Where it may be sent; a new version without keeps those it has."},
+        })),
         "CreateToken": body(&["name"], &json!({
             "name": {"type": "string", "pattern": "^[a-z][a-z0-9_-]{0,63}$", "description": "The principal that its holder is."},
             "role": {"enum": ["user", "operator"], "default": "user"},
@@ -209,6 +218,14 @@ fn plugins() -> Value {
             "grants": lines,
             "addedAt": time(),
         })),
+        "Secret": object(&["name", "version", "origins", "createdAt", "updatedAt"], &json!({
+            "name": text(),
+            "version": {"type": "integer", "minimum": 1, "description": "One more with each value."},
+            "origins": {"type": "array", "items": {"type": "string", "examples": ["https://shop.example"]}},
+            "createdAt": time(),
+            "updatedAt": time(),
+        })),
+        "Secrets": object(&["secrets"], &json!({"secrets": list("Secret")})),
         "Plugins": object(&["plugins"], &json!({"plugins": list("Plugin")})),
     })
 }

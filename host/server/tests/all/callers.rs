@@ -109,7 +109,7 @@ async fn http(who: Somebody<'_>, id: &str) {
                 let see = async |id: &str| {
                     let path = path.replace("{id}", id).replace("{artifact}", "a1");
                     let request = who.request(method.to_uppercase().parse().unwrap(), &format!("{path}{query}"));
-                    seen(body.iter().fold(request, |request, body| request.json(body)), id).await
+                    seen(body.iter().fold(request, RequestBuilder::json), id).await
                 };
                 let (hidden, none) = (see(id).await, see(&unknown(id)).await);
                 assert_eq!(hidden, none, "{operation}{query}");
@@ -137,8 +137,11 @@ fn arguments(tool: &Value, id: &str) -> Value {
 /// Everything of MCP that names a task, in the newest era and in a session of an older one.
 async fn mcp(who: Somebody<'_>, id: &str) {
     let tools = answer(modern(who.mcp(), "tools/list", json!({}))).await.1;
-    let helpers: Vec<_> = tools["result"]["tools"].as_array().unwrap().iter().cloned().collect();
-    let helpers = helpers.into_iter().filter(|tool| tool["name"].as_str().unwrap().starts_with("task_"));
+    let helpers = tools["result"]["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|tool| tool["name"].as_str().unwrap().starts_with("task_"));
     let helpers: Vec<_> = helpers.filter(|tool| tool["name"] != "task_list").collect();
     assert!(helpers.len() >= 5, "{tools}");
     let calls = |id: &str| {

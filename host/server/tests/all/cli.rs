@@ -16,7 +16,7 @@ impl Program {
         Self { folder: tempfile::tempdir().unwrap(), serving: None }
     }
 
-    fn data(&self) -> &Path {
+    pub(crate) fn data(&self) -> &Path {
         self.folder.path()
     }
 
@@ -40,7 +40,7 @@ impl Program {
         command
     }
 
-    fn run(&self, arguments: &[&str]) -> (i32, String, String) {
+    pub(crate) fn run(&self, arguments: &[&str]) -> (i32, String, String) {
         let Output { status, stdout, stderr } = self.command(arguments).output().unwrap();
         (status.code().unwrap(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
     }
@@ -341,6 +341,77 @@ fn the_doctor_names_a_cure_for_each_finding() {
     for finding in findings {
         assert!(finding["verdict"] == "good" || finding["cure"] != "", "{finding}");
     }
+}
+
+#[test]
+fn a_token_makes_the_caller_of_every_command_somebody() {
+    let program = Program::new();
+    // The host that this starts logs all it can.
+    let mut create = program.command(&["token", "create", "ann", "--ttl", "30d"]);
+    let Output { status, stdout, stderr } = create.env("WINDLASS_LOG", "trace").output().unwrap();
+    let (out, err) = (String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap());
+    assert!(status.success(), "{err}");
+    let token = out.trim_end().to_owned();
+    assert!(out.lines().count() == 1 && token.starts_with("wl_"), "{out}");
+    assert!(err.contains("`ann` (user) until 2") && err.contains("token revoke ann`"), "{err}");
+    assert!(!err.contains(&token), "{err}");
+    program.add("basic_hello");
+    let with = |arguments: &[&str], token: &str| {
+        let Output { status, stdout, stderr } =
+            program.command(arguments).env("WINDLASS_TOKEN", token).output().unwrap();
+        (status.code().unwrap(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
+    };
+    let (exit, out, err) = with(&["run", "basic_hello", "name=Ada", "--json"], &token);
+    assert_eq!(exit, 0, "{err}");
+    let task: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
+    assert_eq!((&task["principal"], &task["status"]), (&"ann".into(), &"completed".into()));
+    let id = task["id"].as_str().unwrap();
+    assert_eq!(with(&["tasks", "show", id], &token).0, 0);
+    assert_eq!(program.run(&["tasks", "show", id]).0, 3, "for `local` it does not exist");
+    assert!(program.json(&["tasks", "list"]).is_empty());
+    let list = program.json(&["token", "list"]);
+    assert_eq!((&list[0]["name"], &list[0]["state"]), (&"ann".into(), &"active".into()));
+    let (_, shown, _) = program.run(&["token", "list"]);
+    assert!(shown.contains("ann") && shown.contains("last used") && !shown.contains(&token), "{shown}");
+    assert_eq!(program.run(&["token", "create", "ann"]).0, 4, "the name is in use");
+    assert_eq!(program.run(&["token", "create", "local"]).0, 2);
+    let (exit, _, err) = program.run(&["token", "revoke", &token[..60]]);
+    assert!(exit == 3 && !err.contains(&token[..60]), "{err}");
+    assert_eq!(program.run(&["token", "revoke", "ann"]).0, 0);
+    assert_eq!(program.run(&["token", "revoke", "ben"]).0, 3);
+    for wrong in [token.as_str(), "wl_nonsense"] {
+        for command in [&["tasks", "list"][..], &["run", "basic_hello", "name=Ada"], &["tools"]] {
+            let (exit, _, err) = with(command, wrong);
+            assert!(exit == 5 && err.contains("WL0105") && !err.contains(wrong), "{command:?} {err}");
+        }
+    }
+    let (exit, _, err) = with(&["tasks", "list"], "two words");
+    assert!(exit == 2 && err.contains("WINDLASS_TOKEN is no token") && !err.contains("two words"), "{err}");
+    let log = std::fs::read_to_string(program.data().join("data/host.log")).unwrap();
+    let environment = std::fs::read(format!("/proc/{}/environ", program.host().unwrap()["pid"])).unwrap();
+    assert!(log.contains("TRACE"), "it logged");
+    assert!(!log.contains(&token[3..35]) && !log.contains("wl_nonsense"), "{log}");
+    assert!(!String::from_utf8_lossy(&environment).contains("WINDLASS_TOKEN"));
+}
+
+#[test]
+fn a_secret_comes_from_standard_input_and_is_never_shown() {
+    use std::io::Write as _;
+    let program = Program::new();
+    let value = "correct horse battery staple";
+    let mut set = program.command(&["secret", "set", "shop-token", "--origin", "https://shop.example"]);
+    let mut set = set.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    writeln!(set.stdin.take().unwrap(), "{value}").unwrap();
+    let Output { status, stdout, stderr } = set.wait_with_output().unwrap();
+    let said = format!("{}{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
+    assert!(status.success() && said.contains("shop-token") && !said.contains(value), "{said}");
+    let (exit, out, _) = program.run(&["secret", "list"]);
+    assert!(exit == 0 && out.contains("version   1 to https://shop.example") && !out.contains(value), "{out}");
+    let (exit, _, err) = program.run(&["secret", "set", "shop-token"]);
+    assert!(exit == 2 && err.contains("no value"), "{err}");
+    assert_eq!(program.run(&["secret", "remove", "shop-token"]).0, 0);
+    assert_eq!(program.run(&["secret", "remove", "shop-token"]).0, 3);
+    assert!(program.json(&["secret", "list"]).is_empty());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Tokens over HTTP and MCP: made once, used everywhere, ended at once.
 
 use crate::support::{Host, Stream, answer, hello, modern, older};
-use reqwest::{Method, StatusCode};
+use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
@@ -68,7 +68,7 @@ async fn users_do_not_reach_what_is_for_operators_and_operators_do() {
             let media = operation["requestBody"]["content"].as_object().and_then(|body| body.keys().next().cloned());
             for token in [Some(&user), None] {
                 let mut request = host.request(method.to_uppercase().parse().unwrap(), &path);
-                request = token.iter().fold(request, |request, token| request.bearer_auth(token));
+                request = token.iter().fold(request, RequestBuilder::bearer_auth);
                 request = media.iter().fold(request, |request, media| request.header("content-type", media).body("{}"));
                 let (status, problem) = answer(request).await;
                 assert_eq!((status, &problem["code"]), (403, &json!("WL0017")), "{method} {path}: {problem}");
@@ -168,7 +168,7 @@ async fn no_file_of_the_host_holds_a_token() {
         }
         // Nor the part after its prefix, in text or as bytes.
         let bytes = (3..67).step_by(2).map(|at| u8::from_str_radix(&token[at..at + 2], 16).unwrap()).collect();
-        for text in [token.as_bytes().to_vec(), token[3..35].as_bytes().to_vec(), bytes] {
+        for text in [token.as_bytes().to_vec(), token.as_bytes()[3..35].to_vec(), bytes] {
             let (mut found, mut read) = (Vec::new(), 0);
             holding(host.data(), &text, &mut found, &mut read);
             assert!(found.is_empty() && read > 3, "{found:?}");

@@ -2,7 +2,7 @@
 
 use crate::rows::{
     AnswerRow, ArtifactRow, EntryKind, EntryRow, IdempotencyRow, MessageRow, ParkedRow, PluginRow, QuestionRow,
-    TaskFilter, TaskRow, TokenRow, TurnRow,
+    SecretRow, TaskFilter, TaskRow, TokenRow, TurnRow,
 };
 use crate::sqlite::IDEMPOTENCY_MILLIS;
 use crate::tail::{Changed, Event};
@@ -28,6 +28,7 @@ pub(super) struct Tables {
     artifacts: Table<(TaskId, usize), ArtifactRow>,
     state: Table<(TaskId, String), String>,
     plugins: Table<String, PluginRow>,
+    secrets: Table<(String, u32), SecretRow>,
     idempotency: Table<(String, String), IdempotencyRow>,
     tokens: Table<u64, TokenRow>,
 }
@@ -180,6 +181,10 @@ impl Rows for Tables {
 
     fn plugin(&mut self, name: &str) -> Result<Option<PluginRow>> {
         Ok(self.plugins.get(name).cloned())
+    }
+
+    fn secrets(&mut self) -> Result<Vec<SecretRow>> {
+        Ok(self.secrets.values().cloned().collect())
     }
 
     fn turns_of(&mut self, plugin: &str) -> Result<u64> {
@@ -336,6 +341,7 @@ reads! {
     state_size(task: TaskId) -> usize;
     plugins() -> Vec<PluginRow>;
     plugin(name: &str) -> Option<PluginRow>;
+    secrets() -> Vec<SecretRow>;
     turns_of(plugin: &str) -> u64;
     ended_turns(before: Millis, limit: usize) -> Vec<(TaskId, u32)>;
     blobs_of_rows() -> Vec<String>;
@@ -536,6 +542,23 @@ impl Tx for Writing<'_> {
     fn delete_plugin(&mut self, name: &str) -> Result<()> {
         self.write(|w| {
             w.set(|t| &mut t.plugins, name.to_owned(), None);
+            Ok(())
+        })
+    }
+
+    fn put_secret(&mut self, row: &SecretRow) -> Result<()> {
+        self.write(|w| {
+            let key = (row.name.clone(), row.version);
+            free(w.tables.secrets.get(&key), "secret")?;
+            w.set(|t| &mut t.secrets, key, Some(row.clone()));
+            Ok(())
+        })
+    }
+
+    fn delete_secret(&mut self, name: &str, before: Option<u32>) -> Result<()> {
+        self.write(|w| {
+            let before = before.unwrap_or(u32::MAX);
+            w.clear(|t| &mut t.secrets, |key| key.0 == name && key.1 < before);
             Ok(())
         })
     }

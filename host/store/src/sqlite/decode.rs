@@ -3,7 +3,8 @@
 use super::{from_json, uint};
 use crate::StoreError;
 use crate::rows::{
-    AnswerRow, ArtifactRow, EntryKind, EntryRow, MessageRow, PluginRow, QuestionRow, TaskRow, TokenRow, TurnRow,
+    AnswerRow, ArtifactRow, EntryKind, EntryRow, MessageRow, PluginRow, QuestionRow, SecretRow, TaskRow, TokenRow,
+    TurnRow,
 };
 use rusqlite::Row;
 use rusqlite::types::FromSql;
@@ -176,6 +177,13 @@ pub(super) fn plugin(row: &Row<'_>) -> Result<PluginRow> {
         size: c.uint()?,
         added: c.time()?,
     })
+}
+
+pub(super) const SECRET: &str = "SELECT name, version, origins, sealed, created FROM secret ORDER BY name, version";
+
+pub(super) fn secret(row: &Row<'_>) -> Result<SecretRow> {
+    let mut c = columns(row);
+    Ok(SecretRow { name: c.get()?, version: c.get()?, origins: c.get()?, sealed: c.get()?, created: c.time()? })
 }
 
 pub(super) const TOKEN: &str = "SELECT id, name, digest, operator, created, expires, revoked, used FROM token";

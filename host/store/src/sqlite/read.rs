@@ -1,13 +1,13 @@
 //! Reading rows. The same for a reader and inside a write transaction; only how a task's number is found differs.
 
 use super::decode::{
-    ARTIFACT, PLUGIN, QUESTION, TASK, TOKEN, artifact, columns, entry, low, message, plugin, question, record,
-    task_row, token, turn_row,
+    ARTIFACT, PLUGIN, QUESTION, SECRET, TASK, TOKEN, artifact, columns, entry, low, message, plugin, question, record,
+    secret, task_row, token, turn_row,
 };
 use super::{from_json, int, uint};
 use crate::rows::{
-    ArtifactRow, EntryRow, IdempotencyRow, MessageRow, ParkedRow, PluginRow, QuestionRow, TaskFilter, TaskRow,
-    TokenRow, TurnRow,
+    ArtifactRow, EntryRow, IdempotencyRow, MessageRow, ParkedRow, PluginRow, QuestionRow, SecretRow, TaskFilter,
+    TaskRow, TokenRow, TurnRow,
 };
 use crate::{Rows, StoreError};
 use rusqlite::types::Value;
@@ -283,6 +283,10 @@ impl<S: Source> Rows for S {
 
     fn plugin(&mut self, name: &str) -> Result<Option<PluginRow>> {
         one(self.conn(), &join(PLUGIN, " WHERE name = ?1"), [name], plugin)
+    }
+
+    fn secrets(&mut self) -> Result<Vec<SecretRow>> {
+        all(self.conn(), SECRET, [], secret)
     }
 
     fn turns_of(&mut self, plugin: &str) -> Result<u64> {

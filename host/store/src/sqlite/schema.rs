@@ -88,6 +88,11 @@ CREATE TABLE token(
   operator INTEGER NOT NULL, created INTEGER NOT NULL, expires INTEGER, revoked INTEGER, used INTEGER) STRICT;
 ",
     "
+CREATE TABLE secret(
+  name TEXT NOT NULL, version INTEGER NOT NULL, origins TEXT NOT NULL, sealed BLOB NOT NULL, created INTEGER NOT NULL,
+  PRIMARY KEY(name, version)) STRICT;
+",
+    "
 -- A parked turn: nobody runs it until something wakes it. `wake` is null where no time does. `pages` is the JSON list of
 -- the pages that the host keeps for it. Columns of the task, so that those to be run are found without the parked ones.
 ALTER TABLE task ADD COLUMN parked INTEGER;

@@ -4,8 +4,8 @@ use super::cache::Cache;
 use super::read::{Source, range};
 use super::{execute, int, maybe_int, to_json};
 use crate::rows::{
-    AnswerRow, ArtifactRow, EntryRow, IdempotencyRow, ParkedRow, PluginRow, QuestionRow, TaskRow, TokenRow, TurnRow,
-    numbered,
+    AnswerRow, ArtifactRow, EntryRow, IdempotencyRow, ParkedRow, PluginRow, QuestionRow, SecretRow, TaskRow, TokenRow,
+    TurnRow, numbered,
 };
 use crate::tail::{Changed, Event, Hub};
 use crate::{StoreError, Tx};
@@ -494,6 +494,20 @@ impl Tx for Writing<'_> {
 
     fn delete_plugin(&mut self, name: &str) -> Result<()> {
         self.write(|w| execute(w.conn, "DELETE FROM plugin WHERE name = ?1", [name]).map(drop))
+    }
+
+    fn put_secret(&mut self, row: &SecretRow) -> Result<()> {
+        self.write(|w| {
+            let sql = "INSERT INTO secret(name, version, origins, sealed, created) VALUES(?1, ?2, ?3, ?4, ?5)";
+            insert(w.conn, "secret", sql, params![row.name, row.version, row.origins, row.sealed, row.created.0])
+        })
+    }
+
+    fn delete_secret(&mut self, name: &str, before: Option<u32>) -> Result<()> {
+        self.write(|w| {
+            let sql = "DELETE FROM secret WHERE name = ?1 AND (?2 IS NULL OR version < ?2)";
+            execute(w.conn, sql, params![name, before]).map(drop)
+        })
     }
 
     fn put_idempotency(&mut self, principal: &str, key: &str, row: &IdempotencyRow) -> Result<()> {

@@ -75,7 +75,7 @@ async fn a_database_of_a_newer_version_is_left_alone() {
     let conn = rusqlite::Connection::open(folder.path().join("windlass.db")).unwrap();
     conn.execute_batch("PRAGMA user_version = 99").unwrap();
     drop(conn);
-    assert_eq!(Store::open(folder.path()).err(), Some(StoreError::Newer { found: 99, known: 3 }));
+    assert!(matches!(Store::open(folder.path()).err(), Some(StoreError::Newer { found: 99, .. })));
 }
 
 #[tokio::test]

@@ -3,7 +3,8 @@
 use crate::samples::{NOW, append, artifact, create, entry, id, line, lines, plugin, question, seqs, task, turn};
 use windlass_core::{Cause, Kind, Millis, Status, TaskId, WaitingFor};
 use windlass_store::{
-    AnswerRow, EntryKind, Hard, IdempotencyRow, PluginRow, Store, StoreError, TaskFilter, TaskRow, TokenRow, TurnRow,
+    AnswerRow, EntryKind, Hard, IdempotencyRow, PluginRow, SecretRow, Store, StoreError, TaskFilter, TaskRow, TokenRow,
+    TurnRow,
 };
 
 for_both! {
@@ -23,6 +24,7 @@ for_both! {
     state_is_measured_in_bytes
     artifacts_come_in_the_order_stored
     plugins_are_replaced_by_name
+    a_secret_has_versions_that_are_written_once
     a_token_is_found_by_its_digest_alone_and_stays_when_it_ends
     a_deleted_task_leaves_nothing
     what_hangs_on_no_task_is_refused
@@ -340,6 +342,25 @@ async fn artifacts_come_in_the_order_stored(store: Store) {
     assert_eq!(read(&store, |rows| rows.artifact(id(1), "a3")).await, None);
     let again = write(&store, |tx| tx.insert_artifact(id(1), &artifact("a1"))).await;
     assert_eq!(again, Err(StoreError::Conflict("artifact")));
+}
+
+async fn a_secret_has_versions_that_are_written_once(store: Store) {
+    let row = |name: &str, version| SecretRow {
+        name: name.to_owned(),
+        version,
+        origins: r#"["https://shop.example"]"#.into(),
+        sealed: vec![0, 1, 255],
+        created: Millis(7),
+    };
+    for (name, version) in [("b", 1), ("a", 2), ("a", 1), ("a", 3)] {
+        write(&store, move |tx| tx.put_secret(&row(name, version))).await.unwrap();
+    }
+    assert_eq!(write(&store, move |tx| tx.put_secret(&row("a", 3))).await, Err(StoreError::Conflict("secret")));
+    assert_eq!(read(&store, |rows| rows.secrets()).await, [row("a", 1), row("a", 2), row("a", 3), row("b", 1)]);
+    write(&store, |tx| tx.delete_secret("a", Some(3))).await.unwrap();
+    assert_eq!(read(&store, |rows| rows.secrets()).await, [row("a", 3), row("b", 1)]);
+    write(&store, |tx| tx.delete_secret("a", None)).await.unwrap();
+    assert_eq!(read(&store, |rows| rows.secrets()).await, [row("b", 1)]);
 }
 
 async fn plugins_are_replaced_by_name(store: Store) {

@@ -135,6 +135,7 @@ async fn turns(places: &Places, options: &Options) -> Result<Vec<Duration>> {
     let data = folder.path().join("data");
     let browser = no_browser(&data);
     let host = Windlass::open(windlass_runtime::Options {
+        secrets_key: data.join("secrets.key"),
         data,
         browser,
         slots: 8,
@@ -174,6 +175,7 @@ fn no_browser(data: &std::path::Path) -> windlass_browser::Config {
         no_sandbox: false,
         profiles: data.join("chromium"),
         denied: Vec::new(),
+        ..windlass_browser::Config::default()
     }
 }
 
