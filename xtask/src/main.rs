@@ -39,7 +39,8 @@ usage: cargo xtask COMMAND
         Clients of MCP that people use each do the whole order, over HTTP and stdio. npm and pip fetch them.
         --verbose  what each of them saw
   bench [NAME] [--json] [--quick]
-        The numbers of docs/scoreboard.md, in a release build.
+        The numbers of docs/scoreboard.md, in a release build. `bench browser` is the browser beside playwright-core,
+        which npm fetches.
   soak [--minutes N]
         Large numbers: tasks that end in every way, cut streams, killed hosts (5 minutes).
   crash [--every K] [--script] [--kills N]
