@@ -4,13 +4,16 @@
 #![allow(clippy::unwrap_used)]
 
 mod acting;
+mod complaints;
 mod dialogs;
 mod emulation;
 mod fence;
+mod guide;
 mod life;
 mod locating;
 mod navigation;
 mod reading;
+mod secrets;
 mod site;
 mod snapshots;
 mod speed;

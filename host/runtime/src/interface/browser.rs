@@ -18,7 +18,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use wasmtime::component::Resource;
 use windlass_browser::{Call as BrowserCall, Format, Page, PageOptions, Shot, Until};
-use windlass_core::{Call, Draft};
+use windlass_core::{Call, Draft, Permission};
 use windlass_store::ArtifactRow;
 
 type Settings = Vec<(String, String)>;
@@ -200,6 +200,25 @@ impl HostPage for Host {
         let (words, args) = (text("Fill", "Filled", &locator), json!({ "locator": locator, "text": value }));
         self.verb(&page, Call::BrowserFill, words, args, settings, |page, call, _| async move {
             page.fill(&locator, &value, &call).await.map_err(contract)?;
+            Ok(Done::new(()))
+        })
+        .await
+    }
+
+    async fn fill_secret(
+        &mut self,
+        page: Resource<PageHandle>,
+        locator: String,
+        name: String,
+        settings: Settings,
+    ) -> Outcome<()> {
+        let what = format!("{name} into {locator}");
+        let (words, turn) = (text("Fill secret", "Filled secret", &what), self.turn.clone());
+        let args = json!({ "locator": locator, "value": { "secret": name } });
+        self.verb(&page, Call::BrowserFillSecret, words, args, settings, |page, call, _| async move {
+            let opened = super::secrets::open(&turn, &name, Permission::Secret(name.clone())).await?;
+            let origins: Vec<String> = opened.origins.iter().map(ToString::to_string).collect();
+            page.fill_secret(&locator, &opened.value, &origins, &call).await.map_err(contract)?;
             Ok(Done::new(()))
         })
         .await
