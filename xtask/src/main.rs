@@ -11,6 +11,7 @@ mod clients;
 mod conformance;
 mod crash;
 mod demo;
+mod foreign;
 mod host;
 mod http;
 mod measure;
@@ -38,6 +39,8 @@ usage: cargo xtask COMMAND
   clients [--verbose]
         Clients of MCP that people use each do the whole order, over HTTP and stdio. npm and pip fetch them.
         --verbose  what each of them saw
+  foreign
+        Plugins in JavaScript and Python, built by their own tools, are killed and go on. npm and pip fetch the tools.
   bench [NAME] [--json] [--quick]
         The numbers of docs/scoreboard.md, in a release build. `bench browser` is the browser beside playwright-core,
         which npm fetches.
@@ -58,6 +61,7 @@ fn main() -> ExitCode {
     let rest: Vec<String> = arguments.collect();
     let done = match command.as_str() {
         "demo" => demo::run(rest),
+        "foreign" => foreign::run(rest),
         "test" => test::run(&rest),
         "bench" => measure::bench(rest),
         "clients" => clients::run(rest),
