@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use windlass_core::{Kind, Status, TaskId};
 use windlass_runtime::{SetSecret, TaskView};
 
-const SECRET: &str = "s3cr3t-value-of-the-shop";
+pub(crate) const SECRET: &str = "s3cr3t-value-of-the-shop";
 
 async fn sending(grants: &[&str]) -> Bench {
     let bench = Bench::new().await;
@@ -32,7 +32,7 @@ fn answers(task: &TaskView) -> Vec<String> {
     outcome(task)["structured"]["answers"].as_array().unwrap().iter().map(|a| a.as_str().unwrap().to_owned()).collect()
 }
 
-async fn set_secret(bench: &Bench, value: &str, origin: &str) {
+pub(crate) async fn set_secret(bench: &Bench, value: &str, origin: &str) {
     let new = SetSecret { value: value.to_owned().into(), origins: Some(vec![origin.to_owned()]) };
     bench.host.set_secret(&operator(), "shop-token", new).await.unwrap();
 }
@@ -193,7 +193,7 @@ async fn a_secret_goes_to_its_origin_only_and_stands_nowhere() {
 }
 
 /// The value stands in no file of the data folder: database, write-ahead log, blobs.
-async fn nowhere(bench: Bench) {
+pub(crate) async fn nowhere(bench: Bench) {
     let find = |bench: &Bench| {
         let mut folders = vec![bench.data.path().to_owned()];
         let mut files = 0;
@@ -264,7 +264,7 @@ async fn servers_that_mean_no_good_get_an_error_each() {
         ("/silent", Reply::Bytes(vec![])),
         ("/stalled", Reply::Stalled(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf".to_vec())),
         ("/cut", Reply::Bytes(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf".to_vec())),
-        ("/endless", Reply::Endless(b"HTTP/1.1 200 OK\r\n\r\n".repeat(4096).to_vec())),
+        ("/endless", Reply::Endless(b"HTTP/1.1 200 OK\r\n\r\n".repeat(4096))),
         ("/headers", head(&"x: y\r\n".repeat(300))),
         ("/huge-header", head(&format!("x: {}", "y".repeat(1 << 20)))),
         ("/chunks", Reply::Bytes(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\nhello\r\n".to_vec())),

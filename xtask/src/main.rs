@@ -15,6 +15,7 @@ mod host;
 mod http;
 mod measure;
 mod process;
+mod script;
 mod site;
 mod steps;
 mod test;
@@ -42,9 +43,14 @@ usage: cargo xtask COMMAND
         which npm fetches.
   soak [--minutes N]
         Large numbers: tasks that end in every way, cut streams, killed hosts (5 minutes).
-  crash [--every K] [--kills N]
+  crash [--every K] [--script] [--kills N]
         Hosts that kill themselves before and after every commit and every effect of an order, one in K of them.
-        --kills  instead, N kills at any moment while fifty tasks are under way";
+        --script the order is the script of examples/order-script
+        --kills  instead, N kills at any moment while fifty tasks are under way
+  script-component [--check]
+        Builds plugins/script/script.wasm, the engine of scripts that ships in the binary, with a C compiler that it
+        brings along (Python 3 is needed).
+        --check  compares only; fails where the kept one is not what the sources make";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
@@ -57,6 +63,7 @@ fn main() -> ExitCode {
         "clients" => clients::run(rest),
         "conformance" => conformance::run(rest),
         "crash" => crash::run(rest),
+        "script-component" => script::run(rest),
         "soak" => measure::soak(rest),
         "help" | "-h" | "--help" => {
             println!("{USAGE}");

@@ -121,6 +121,8 @@ calls! {
     BrowserClick = "browser.click", Once, true;
     /// Replaces the value of a field.
     BrowserFill = "browser.fill", Once, true;
+    /// Fills a secret into a field.
+    BrowserFillSecret = "browser.fill-secret", Once, true;
     /// Presses keys.
     BrowserPress = "browser.press", Once, true;
 }

@@ -5,6 +5,7 @@
 use crate::compile::Compiling;
 use crate::error::Refusal;
 use sha2::{Digest as _, Sha256};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use wasmtime::component::Component;
@@ -73,6 +74,19 @@ impl Compiler {
         file.persist(&path).map_err(|e| io(e.error))?;
         deserialize(&self.engine, &path).map_err(|e| Refusal::Compile(format!("{e:#}")))
     }
+
+    /// Removes what was compiled of components that nobody in `named` is. One that is in use stays mapped.
+    #[expect(clippy::disallowed_methods, reason = "not data: what is needed again is compiled again from its blob")]
+    pub(crate) fn forget(&self, named: &HashSet<String>) -> std::io::Result<()> {
+        for file in std::fs::read_dir(&self.cache)? {
+            let path = file?.path();
+            let digest = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".cwasm"));
+            if digest.is_some_and(|digest| !named.contains(digest)) {
+                std::fs::remove_file(&path)?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Code for this processor and these settings.
@@ -80,9 +94,16 @@ pub(crate) fn precompile(engine: &Engine, component: &[u8]) -> Result<Vec<u8>, S
     engine.precompile_component(component).map_err(|e| format!("{e:#}"))
 }
 
+/// What a guest may use of a thread's stack, in bytes: enough for an interpreter inside a guest to recurse some thousand
+/// times. Only pages that were touched cost anything.
+const STACK: usize = 2 << 20;
+
 pub(crate) fn engine() -> wasmtime::Result<Engine> {
     let mut config = Config::new();
     config
+        .max_wasm_stack(STACK)
+        // Host functions run on the same stack, above the guest.
+        .async_stack_size(STACK + (2 << 20))
         .epoch_interruption(true)
         .wasm_backtrace_details(WasmBacktraceDetails::Enable)
         .cranelift_nan_canonicalization(true)

@@ -146,6 +146,14 @@ pub enum Error {
     /// The host is on its way out.
     #[error("the host is shutting down")]
     Closing,
+    /// The disk of the data folder is nearly full.
+    #[error("only {} are free for the host's data, and new tasks need {} (setting min-free-mib); running tasks go on", windlass_core::text::size(*.free), windlass_core::text::size(*.needed))]
+    NoSpace {
+        /// Free, in bytes.
+        free: u64,
+        /// What must be free for a new task, in bytes.
+        needed: u64,
+    },
 }
 
 /// One broken rule of a schema.
@@ -275,6 +283,7 @@ impl Error {
             Self::Closing => spec("WL0019", "The host is shutting down", 503, 6),
             Self::UnknownToken(_) => spec("WL0020", "Unknown token", 404, 3),
             Self::TokenTaken(_) => spec("WL0021", "Name of a token in force", 409, 4),
+            Self::NoSpace { .. } => spec("WL0040", "Too little space for new tasks", 507, 6),
         }
     }
 
@@ -298,6 +307,7 @@ impl Error {
             Self::IdempotencyConflict { task } => json!({"taskId": task}),
             Self::UnknownQuestion { open, .. } => json!({"open": open}),
             Self::PluginHeld { turns, .. } => json!({"turns": turns}),
+            Self::NoSpace { free, needed } => json!({"freeBytes": free, "neededBytes": needed}),
             _ => json!({}),
         }
     }

@@ -21,6 +21,9 @@ pub(crate) enum Halt {
     /// It was asked to stop while it waited in a way that can't be told so.
     #[error("asked to stop while it waited")]
     Stopped,
+    /// The wait goes on without an instance.
+    #[error("parked while it waits")]
+    Park(crate::park::Wake),
     /// Beyond a limit.
     #[error("{0}")]
     Limit(String),

@@ -5,7 +5,7 @@
 
 mod answer;
 mod bindings;
-mod clock;
+pub mod clock;
 mod compile;
 mod control;
 mod ending;
@@ -16,8 +16,11 @@ mod halt;
 mod host;
 mod inspect;
 mod interface;
+mod keeping;
 mod life;
 mod masks;
+mod pages;
+mod park;
 mod records;
 mod registry;
 mod runner;
@@ -26,6 +29,7 @@ mod services;
 mod stamp;
 mod step;
 mod tokens;
+mod tuning;
 mod turn;
 mod vault;
 mod view;
@@ -36,6 +40,7 @@ pub use compile::{Compiling, compile_component};
 pub use error::{Error, Refusal, Spec, Violation};
 pub use stamp::{check, outline, stamp};
 pub use tokens::{Access, Lease, NewToken, TokenView};
+pub use tuning::Tuning;
 pub use view::{
     Action, ArtifactFile, Caller, CreateTask, Created, EventsPage, FileView, OpenFile, PluginView, QuestionView,
     SecretView, TaskDetails, TaskPage, TaskView, ToolView, TurnView,

@@ -1,7 +1,7 @@
 //! Installed plugins, and their components ready to be instantiated.
 
 use crate::bindings::PluginPre;
-use crate::clock;
+use crate::clock::Clock;
 use crate::engine::{Compiler, sha256};
 use crate::error::{Error, Refusal, Violation};
 use crate::host::Host;
@@ -11,7 +11,7 @@ use crate::{interface, schema};
 use jsonschema::Validator;
 use parking_lot::{Mutex, RwLock};
 use serde_json::Value;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 use tokio::sync::{OnceCell, watch};
 use wasmtime::component::Linker;
@@ -118,6 +118,7 @@ type Ready = Arc<OnceCell<PluginPre<Host>>>;
 /// All plugins of a host.
 pub(crate) struct Registry {
     store: Store,
+    clock: Clock,
     compiler: Arc<Compiler>,
     linker: Linker<Host>,
     plugins: RwLock<BTreeMap<String, Arc<Installed>>>,
@@ -130,7 +131,7 @@ pub(crate) struct Registry {
 
 impl Registry {
     /// Reads what is installed.
-    pub(crate) async fn open(store: Store, compiler: Compiler) -> Result<Self, Error> {
+    pub(crate) async fn open(store: Store, compiler: Compiler, clock: Clock) -> Result<Self, Error> {
         let linker =
             interface::linker(&compiler.engine).map_err(|e| Error::Io(std::io::Error::other(format!("{e:#}"))))?;
         let rows = store.read(|rows| rows.plugins()).await?;
@@ -140,7 +141,7 @@ impl Registry {
         }
         let (plugins, ready) = (RwLock::new(plugins), Mutex::default());
         let (change, changed) = (tokio::sync::Mutex::default(), watch::Sender::new(0));
-        Ok(Self { store, compiler: Arc::new(compiler), linker, plugins, ready, change, changed })
+        Ok(Self { store, clock, compiler: Arc::new(compiler), linker, plugins, ready, change, changed })
     }
 
     pub(crate) fn engine(&self) -> &wasmtime::Engine {
@@ -173,6 +174,14 @@ impl Registry {
         self.plugins.read().get(plugin).map(|plugin| plugin.effective.clone()).unwrap_or_default()
     }
 
+    /// Whether a plugin's manifest asks for any permission of an interface.
+    pub(crate) fn asks(&self, plugin: &str, interface: &str) -> bool {
+        self.plugins
+            .read()
+            .get(plugin)
+            .is_some_and(|p| p.manifest.permissions.iter().any(|p| p.interfaces().first() == Some(&interface)))
+    }
+
     /// Tools of enabled plugins, by name.
     pub(crate) fn tools(&self) -> Vec<ToolView> {
         let plugins = self.plugins.read();
@@ -202,7 +211,14 @@ impl Registry {
         ready.await.cloned()
     }
 
-    /// Installs a component or replaces the plugin of its name. Compiles it, so that the first call is fast.
+    /// Lets go of what was compiled of components that nobody in `named` is.
+    pub(crate) fn forget(&self, named: &HashSet<String>) -> std::io::Result<()> {
+        self.ready.lock().retain(|digest, _| named.contains(digest));
+        self.compiler.forget(named)
+    }
+
+    /// Installs a component or replaces the plugin of its name. Compiles it, unless it came with the host, so that the
+    /// first call is fast.
     pub(crate) async fn add(
         &self,
         bytes: Vec<u8>,
@@ -225,7 +241,10 @@ impl Registry {
         let store = self.store.clone();
         let put = tokio::task::spawn_blocking(move || store.blobs().put(&bytes));
         put.await.map_err(std::io::Error::other)??;
-        self.ready(&digest).await?;
+        // What came with the host is known to compile: its first call does that, and the start of a host needs not wait.
+        if !built_in {
+            self.ready(&digest).await?;
+        }
         // A new digest that asks for more than the old one got stays disabled until somebody says so.
         let kept = old.as_ref().map(|old| old.granted.under(&manifest.permissions));
         let asks_no_more = old
@@ -241,7 +260,7 @@ impl Registry {
             enabled,
             built_in: built_in || old.is_some_and(|old| old.row.built_in),
             size,
-            added: clock::now(),
+            added: self.clock.now(),
         };
         self.put(row).await
     }
@@ -298,10 +317,7 @@ impl Registry {
         self.store
             .commit(Hard::Yes, move |tx| {
                 // By name, not by digest: a turn may be pinned to an older component of it.
-                let mut turns = 0;
-                for task in tx.open_tasks()? {
-                    turns += u64::from(tx.task(task, None)?.is_some_and(|row| row.plugin == key));
-                }
+                let turns = tx.turns_of(&key)?;
                 if turns > 0 {
                     return Err(Error::PluginHeld { name: key, turns });
                 }

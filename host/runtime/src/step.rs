@@ -2,14 +2,12 @@
 
 use crate::answer;
 use crate::bindings::windlass::plugin::types;
-use crate::clock;
 use crate::halt::Halt;
 use crate::turn::{Also, Turn, Write, error};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::future::Future;
-use std::time::Instant;
 use windlass_core::journal::{Begin, key};
 use windlass_core::{Call, Class, Draft, Kind};
 use windlass_store::Hard;
@@ -103,17 +101,18 @@ impl Turn {
             Begin::Live { pos } | Begin::Again { pos, .. } => (pos, false),
             Begin::InDoubt { pos } => (pos, true),
         };
-        let since = Instant::now();
+        let since = self.services.clock.elapsed();
+        self.live()?;
         let result = if in_doubt {
             Err(error("interrupted", "the host stopped while this was under way: it may have happened"))
         } else {
             self.announce(&step, pos, key).await?;
             effect(step.call, work(pos)).await
         };
-        let millis = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let millis = u64::try_from((self.services.clock.elapsed() - since).as_millis()).unwrap_or(u64::MAX);
         let (result, write) = self.finished(&step, pos, millis, result);
         let encoded = answer::encode(self.services.store.blobs(), &result)?;
-        let entry = self.journal(|j| j.finish(step.call, pos, key, clock::nanos(), encoded));
+        let entry = self.journal(|j| j.finish(step.call, pos, key, self.nanos(), encoded));
         self.put(Hard::Soon, Write { entries: vec![entry], ..write })?;
         self.pace().await?;
         Ok(result)
@@ -130,7 +129,7 @@ impl Turn {
             write.records.push(draft.with("args", shortened(&step.args)));
         }
         if step.call.class() == Class::Once {
-            write.entries.push(self.journal(|j| j.start(step.call, pos, key, clock::nanos(), Vec::new())));
+            write.entries.push(self.journal(|j| j.start(step.call, pos, key, self.nanos(), Vec::new())));
             return self.commit(Hard::Yes, write).await;
         }
         if write.records.is_empty() { Ok(()) } else { self.put(Hard::Soon, write) }

@@ -4,7 +4,7 @@
 //! itself is answered once and then forgotten. One host has the folder, so those in force are held in memory; a request
 //! looks its digest up there and reads no database.
 
-use crate::clock;
+use crate::clock::Clock;
 use crate::error::Error;
 use crate::view::{Caller, optional_time, time};
 use parking_lot::RwLock;
@@ -75,14 +75,14 @@ pub struct Access {
 
 /// How long a caller may stay: whatever was opened with a token ends with it.
 #[derive(Clone, Debug)]
-pub struct Lease(Arc<Held>);
+pub struct Lease(Arc<Held>, Clock);
 
 impl Lease {
     /// Comes back when the token was revoked or has expired, within a second by the real clock.
     pub async fn ended(&self) {
         let expired = async {
             match self.0.expires {
-                Some(at) => clock::until(at.as_nanos()).await,
+                Some(at) => self.1.until_wall(at).await,
                 None => std::future::pending().await,
             }
         };
@@ -130,26 +130,27 @@ impl Held {
 /// The tokens in force, by their digest.
 pub(crate) struct Keyring {
     store: Store,
+    clock: Clock,
     held: RwLock<HashMap<[u8; 32], Arc<Held>>>,
 }
 
 impl Keyring {
-    pub(crate) async fn open(store: Store) -> Result<Self, StoreError> {
-        let (rows, now) = (store.read(|rows| rows.tokens()).await?, clock::now());
+    pub(crate) async fn open(store: Store, clock: Clock) -> Result<Self, StoreError> {
+        let (rows, now) = (store.read(|rows| rows.tokens()).await?, clock.now());
         let held = rows.iter().filter(|row| state(row, now) == ACTIVE).map(|row| (row.digest, Held::of(row)));
-        Ok(Self { held: RwLock::new(held.collect()), store })
+        Ok(Self { held: RwLock::new(held.collect()), store, clock })
     }
 
     /// Who holds this token.
     pub(crate) fn access(&self, token: &str) -> Option<Access> {
         let held = self.held.read().get(&digest(token)).cloned()?;
-        let now = clock::now();
+        let now = self.clock.now();
         if held.expires.is_some_and(|at| at <= now) {
             return None;
         }
         self.note(&held, now);
         let caller = Caller { principal: held.name.clone(), operator: held.operator };
-        Some(Access { caller, lease: Lease(held) })
+        Some(Access { caller, lease: Lease(held, self.clock.clone()) })
     }
 
     fn note(&self, held: &Held, now: Millis) {
@@ -194,7 +195,7 @@ impl Keyring {
             return Err(Error::Invalid(format!("ttlMs must be a whole number from 1 to {LONGEST}, ten years")));
         }
         let token = fresh();
-        let (digest, now) = (digest(&token), clock::now());
+        let (digest, now) = (digest(&token), self.clock.now());
         let make = move |tx: &mut dyn Tx| {
             let rows = tx.tokens()?;
             if rows.iter().any(|row| row.name == name && state(row, now) == ACTIVE) {
@@ -221,7 +222,7 @@ impl Keyring {
 
     /// All there were, by id.
     pub(crate) async fn list(&self) -> Result<Vec<TokenView>, Error> {
-        let (rows, now) = (self.store.read(|rows| rows.tokens()).await?, clock::now());
+        let (rows, now) = (self.store.read(|rows| rows.tokens()).await?, self.clock.now());
         let held = self.held.read();
         let used = |row: &TokenRow| {
             let newest = held.get(&row.digest).map(|held| Millis(held.used.load(Ordering::Relaxed)));
@@ -236,7 +237,7 @@ impl Keyring {
             // Not repeated: the answer may stand in somebody's log.
             return Err(Error::Invalid("a token is revoked by its name or its number, not by itself".into()));
         }
-        let (which, now) = (which.to_owned(), clock::now());
+        let (which, now) = (which.to_owned(), self.clock.now());
         let revoke = move |tx: &mut dyn Tx| {
             let mut rows = tx.tokens()?;
             match which.parse::<u64>() {
@@ -310,7 +311,7 @@ mod tests {
     }
 
     async fn keyring() -> Keyring {
-        Keyring::open(Store::memory()).await.unwrap()
+        Keyring::open(Store::memory(), Clock::system()).await.unwrap()
     }
 
     #[tokio::test]
@@ -379,7 +380,7 @@ mod tests {
     #[tokio::test]
     async fn tokens_outlive_the_host_and_their_last_use_is_written_once_a_minute() {
         let store = Store::memory();
-        let keyring = Keyring::open(store.clone()).await.unwrap();
+        let keyring = Keyring::open(store.clone(), Clock::system()).await.unwrap();
         let (_, token) = keyring.create(new("ann")).await.unwrap();
         let (_, gone) = keyring.create(new("ben")).await.unwrap();
         keyring.revoke("ben").await.unwrap();
@@ -394,7 +395,7 @@ mod tests {
         assert_eq!(keyring.list().await.unwrap()[0].last_used_at, Some(later), "but it is known");
         keyring.flush().await;
         assert_eq!(kept().await, Some(later));
-        let again = Keyring::open(store.clone()).await.unwrap();
+        let again = Keyring::open(store.clone(), Clock::system()).await.unwrap();
         assert_eq!(again.access(&token).unwrap().caller.principal, "ann");
         assert!(again.access(&gone).is_none());
     }

@@ -4,7 +4,7 @@
 //! the origins it is bound to, so that a row that was moved or edited does not open. Values are wiped when they are let
 //! go of, and have no `Debug`.
 
-use crate::clock;
+use crate::clock::Clock;
 use crate::engine::hex;
 use crate::error::Error;
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
@@ -45,14 +45,15 @@ pub(crate) struct Described {
 pub(crate) struct Vault {
     store: Store,
     key: PathBuf,
+    clock: Clock,
     /// Versions are numbered, and a key is made, by one caller at a time.
     change: tokio::sync::Mutex<()>,
 }
 
 impl Vault {
     /// Reads nothing yet.
-    pub(crate) fn new(store: Store, key: PathBuf) -> Self {
-        Self { store, key, change: tokio::sync::Mutex::default() }
+    pub(crate) fn new(store: Store, key: PathBuf, clock: Clock) -> Self {
+        Self { store, key, clock, change: tokio::sync::Mutex::default() }
     }
 
     /// All secrets by name.
@@ -103,7 +104,7 @@ impl Vault {
         let sealed = XChaCha20Poly1305::new(&Key::from(*key)).encrypt(&XNonce::from(nonce), payload);
         let sealed = sealed.map_err(|_| Error::Invalid("the secret can't be sealed".into()))?;
         let sealed = [nonce.as_slice(), &sealed].concat();
-        let row = SecretRow { name: name.to_owned(), version, origins, sealed, created: clock::now() };
+        let row = SecretRow { name: name.to_owned(), version, origins, sealed, created: self.clock.now() };
         self.store
             .commit(Hard::Yes, move |tx| {
                 tx.put_secret(&row)?;
@@ -240,6 +241,8 @@ fn make_key(path: &Path) -> Result<Zeroizing<[u8; 32]>, Error> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::disallowed_methods, reason = "a key that somebody lost")]
+
     use super::*;
 
     fn origins(list: &[&str]) -> Option<Vec<Origin>> {
@@ -254,7 +257,7 @@ mod tests {
     async fn a_secret_opens_with_its_key_and_in_its_row_only() {
         let folder = tempfile::tempdir().unwrap();
         let (store, key) = (Store::memory(), folder.path().join("secrets.key"));
-        let vault = Vault::new(store.clone(), key.clone());
+        let vault = Vault::new(store.clone(), key.clone(), Clock::system());
         assert!(vault.set("a", value("x"), None).await.is_err(), "bound to nothing");
         vault.set("a", value("first"), origins(&["https://a.example"])).await.unwrap();
         let second = vault.set("a", value("second"), None).await.unwrap();

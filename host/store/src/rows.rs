@@ -91,6 +91,15 @@ pub struct TurnRow {
     pub entries_seen: u32,
 }
 
+/// An open turn that nobody runs: it waits without an instance until something wakes it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ParkedRow {
+    /// When it wakes by itself; none: only by an answer or a cancel.
+    pub wake: Option<Millis>,
+    /// Numbers of the pages that the host keeps for it.
+    pub pages: Vec<u32>,
+}
+
 /// What kind of journal row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EntryKind {

@@ -114,6 +114,15 @@ globalThis.windlass = {
     return editable(element, true) || fillElement(element, request.text);
   }),
 
+  // As `fill`, where the document is of one of `origins`.
+  fillSecret: request => retry(request, async () => {
+    const { element: match, failure } = onlyOne(request);
+    if (!match) return failure;
+    const element = fieldOf(match);
+    return editable(element, true) || fillSecret(element, request);
+  }),
+  secretBoxes,
+
   // Focused, so that the host can type.
   focus: request => retry(request, async () => {
     const { element: match, failure } = onlyOne(request);

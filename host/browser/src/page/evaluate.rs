@@ -115,6 +115,7 @@ impl Page {
         params: &Value,
         deadline: &Deadline,
     ) -> Result<Value, Error> {
+        self.refuse_tainted("a script")?;
         let tab = &self.inner.tab;
         let answer = tab.send_in(session, method, params);
         let evaluated: Evaluated = match tab.answer(answer, "the script to end", deadline).await {

@@ -141,7 +141,8 @@ impl Page {
         };
         refs.last.truncate(REMEMBERED - 1);
         refs.last.insert(0, (key, lines));
-        Ok(text)
+        drop(refs);
+        Ok(self.masked(text))
     }
 
     /// `None`: the document changed meanwhile.

@@ -4,7 +4,6 @@ use super::files::MOUNT;
 use super::state::unavailable;
 use crate::bindings::windlass::plugin::artifacts::Host as Artifacts;
 use crate::bindings::windlass::plugin::types::{Artifact, Error};
-use crate::clock;
 use crate::engine::sha256;
 use crate::halt::Halt;
 use crate::host::Host;
@@ -113,7 +112,7 @@ impl Artifacts for Host {
                     sha256,
                     width: None,
                     height: None,
-                    created: clock::now(),
+                    created: turn.now(),
                     turn: turn.number,
                 };
                 let (row, draft, also) = turn.artifact(pos, row, "File");
@@ -155,7 +154,7 @@ impl Artifacts for Host {
                     sha256,
                     width: None,
                     height: None,
-                    created: clock::now(),
+                    created: turn.now(),
                     turn: turn.number,
                 };
                 let (row, draft, also) = turn.artifact(pos, row, "File");

@@ -42,6 +42,7 @@ pub(super) async fn run(context: &Context, detached: bool) -> Result<u8, Fail> {
     } else if !detached {
         println!("Windlass is at {}/", running.url);
     }
+    let hasten = running.hasten();
     let ended = running.ended();
     let mut ended = std::pin::pin!(ended);
     tokio::select! {
@@ -50,6 +51,13 @@ pub(super) async fn run(context: &Context, detached: bool) -> Result<u8, Fail> {
         () = &mut ended => return Err(Fail::host("the host ended by itself; its log says why")),
     }
     shutdown.cancel();
+    tokio::select! {
+        () = &mut ended => return Ok(0),
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    // Told twice: what runs is left as it is, and taken over by the next start.
+    hasten.cancel();
     ended.await;
     Ok(0)
 }

@@ -16,7 +16,7 @@ macro_rules! pages {
 pages! {
     "WL0001" "WL0002" "WL0003" "WL0004" "WL0005" "WL0006" "WL0007" "WL0008" "WL0009" "WL0010"
     "WL0011" "WL0012" "WL0013" "WL0014" "WL0015" "WL0016" "WL0017" "WL0018" "WL0019" "WL0020"
-    "WL0021" "WL0030" "WL0031" "WL0032" "WL0033"
+    "WL0021" "WL0030" "WL0031" "WL0032" "WL0033" "WL0040"
     "WL0101" "WL0102" "WL0103" "WL0104" "WL0105" "WL0106" "WL0107" "WL0108" "WL0109" "WL0110" "WL0111"
 }
 
@@ -65,6 +65,7 @@ pub(crate) fn runtime_errors() -> Vec<windlass_runtime::Error> {
             tool: text(),
             ask: Box::new(windlass_core::AskFirst { key: text(), message: text(), schema: serde_json::Value::Null }),
         },
+        Error::NoSpace { free: 0, needed: 0 },
     ]
 }
 

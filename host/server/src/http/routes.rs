@@ -124,7 +124,14 @@ pub(crate) static ROUTES: &[Route] = &[
         )],
         body: Body::Json("CreateTask"),
         answers: &[(201, "The task; `Location` has its address.", Carries::Json("Task"))],
-        refusals: &[(404, "WL0001"), (422, "WL0002"), (422, "WL0008"), (422, "WL0011"), (422, "WL0030")],
+        refusals: &[
+            (404, "WL0001"),
+            (422, "WL0002"),
+            (422, "WL0008"),
+            (422, "WL0011"),
+            (422, "WL0030"),
+            (507, "WL0040"),
+        ],
         ..route("POST", "/api/v1/tasks", "createTask", "Calls a tool: makes a task and opens its first turn.", || {
             post(tasks::create)
         })

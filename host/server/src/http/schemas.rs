@@ -90,6 +90,7 @@ fn words() -> Value {
             "store": {"type": "string", "description": "`ok`, or why not."},
             "browser": {"type": "string", "description": "`runs`, `ok` (starts with the first page), or why no page can be opened. The host is ready without."},
             "turns": {"type": "integer", "description": "Open turns of this host, running or waiting."},
+            "parkedTurns": {"type": "integer"},
             "freeSlots": {"type": "integer"},
             "openContexts": {"type": "integer"},
         })),

@@ -2,7 +2,7 @@
 
 use crate::support::guest;
 use serde_json::Value;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
@@ -32,6 +32,7 @@ impl Program {
             .env("XDG_CONFIG_HOME", self.data())
             .env("WINDLASS_LISTEN", "127.0.0.1:0")
             .env("WINDLASS_LOG", "warn")
+            .env("WINDLASS_MIN_FREE_MIB", "0")
             .args(arguments)
             .arg("--data")
             .arg(self.data().join("data"))
@@ -44,7 +45,7 @@ impl Program {
         (status.code().unwrap(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
     }
 
-    fn json(&self, arguments: &[&str]) -> Vec<Value> {
+    pub(crate) fn json(&self, arguments: &[&str]) -> Vec<Value> {
         let mut arguments = arguments.to_vec();
         arguments.push("--json");
         let (_, out, err) = self.run(&arguments);
@@ -192,6 +193,88 @@ fn a_terminated_host_leaves_no_host_json() {
     assert!(program.host().is_none());
 }
 
+impl Program {
+    /// Calls a tool, and leaves when its log says this.
+    fn begin(&self, arguments: &[&str], said: &str) -> String {
+        let mut arguments = arguments.to_vec();
+        arguments.push("--json");
+        let mut run = self.command(&arguments).stdout(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(run.stdout.take().unwrap()).lines();
+        let records = lines.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+        let found =
+            records.into_iter().find(|record| record["text"].as_str().is_some_and(|text| text.starts_with(said)));
+        run.kill().unwrap();
+        run.wait().unwrap();
+        found.unwrap_or_else(|| panic!("nothing says {said}"))["taskId"].as_str().unwrap().to_owned()
+    }
+
+    fn kinds(&self, id: &str) -> Vec<String> {
+        let log = self.json(&["tasks", "logs", id]);
+        log.iter().filter_map(|record| record["kind"].as_str().map(str::to_owned)).collect()
+    }
+}
+
+#[test]
+fn a_host_told_to_end_parks_what_waits_and_a_second_word_hastens_what_runs() {
+    let mut program = Program::new();
+    let url = program.serve();
+    program.add("polite_cancel");
+    program.add("hostile_cancel_ignorer");
+    let waits = program.begin(&["run", "polite_cancel", "in=ask"], "Asks");
+    let runs = program.begin(&["run", "hostile_cancel_ignorer"], "Ignoring");
+    let pid = program.host().unwrap()["pid"].as_u64().unwrap();
+    let since = std::time::Instant::now();
+    signal(pid, rustix::process::Signal::TERM);
+    // Nobody is let in any more, and the one that runs has its time.
+    while std::net::TcpStream::connect(url.trim_start_matches("http://")).is_ok() {}
+    let mut host = program.serving.take().unwrap();
+    assert!(host.try_wait().unwrap().is_none(), "it waits for what runs");
+    signal(pid, rustix::process::Signal::TERM);
+    assert_eq!(host.wait().unwrap().code(), Some(0));
+    assert!(since.elapsed() < std::time::Duration::from_secs(9), "{:?}", since.elapsed());
+    program.serve();
+    assert!(program.kinds(&runs).contains(&"turn.resumed".to_owned()), "left as it was, and taken over");
+    assert!(!program.kinds(&waits).contains(&"turn.resumed".to_owned()), "parked: it did not notice");
+    assert_eq!(program.run(&["tasks", "cancel", &runs]).0, 0);
+    assert_eq!(program.run(&["tasks", "cancel", &waits]).0, 0);
+}
+
+/// What a host at this address answers, head and body, without the help of `host.json`.
+fn ask(url: &str, request: &str, body: &str) -> String {
+    let address = url.trim_start_matches("http://");
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    let head = format!("{request} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n");
+    write!(stream, "{head}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn a_host_that_was_stopped_while_another_took_its_folder_appends_nothing() {
+    let mut program = Program::new();
+    let url = program.serve();
+    program.add("polite_cancel");
+    let id = program.begin(&["run", "polite_cancel", "in=ask"], "Asks");
+    let mut slept = program.serving.take().unwrap();
+    signal(u64::from(slept.id()), rustix::process::Signal::STOP);
+    std::fs::remove_file(program.data().join("data/lock")).unwrap();
+    program.serve();
+    assert!(program.kinds(&id).contains(&"turn.resumed".to_owned()), "the other one took the turn over");
+    let log = program.json(&["tasks", "logs", &id]);
+    signal(u64::from(slept.id()), rustix::process::Signal::CONT);
+    let continued = ask(&url, &format!("POST /api/v1/tasks/{id}/continue"), r#"{"text": "of the one that slept"}"#);
+    let created = ask(&url, "POST /api/v1/tasks", r#"{"tool": "polite_cancel", "input": {}}"#);
+    for answer in [continued, created, ask(&url, "GET /readyz", "")] {
+        assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
+    }
+    assert_eq!(program.json(&["tasks", "logs", &id]), log);
+    assert_eq!(program.json(&["tasks", "list"]).len(), 1);
+    assert_eq!(program.run(&["tasks", "cancel", &id]).0, 0, "the other one goes on");
+    slept.kill().unwrap();
+    slept.wait().unwrap();
+}
+
 #[test]
 fn a_run_follows_its_task_through_a_killed_host() {
     let mut program = Program::new();
@@ -323,7 +406,7 @@ fn a_secret_comes_from_standard_input_and_is_never_shown() {
     let said = format!("{}{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
     assert!(status.success() && said.contains("shop-token") && !said.contains(value), "{said}");
     let (exit, out, _) = program.run(&["secret", "list"]);
-    assert!(exit == 0 && out.contains("version   1 to https://shop.example") && !out.contains(value), "{out}");
+    assert!(exit == 0 && out.contains("version 1 to https://shop.example") && !out.contains(value), "{out}");
     let (exit, _, err) = program.run(&["secret", "set", "shop-token"]);
     assert!(exit == 2 && err.contains("no value"), "{err}");
     assert_eq!(program.run(&["secret", "remove", "shop-token"]).0, 0);

@@ -40,7 +40,12 @@ impl Host {
     /// With other settings than the usual.
     pub(crate) async fn start_with(change: impl FnOnce(&mut Settings)) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let flags = [("data", folder.path().to_str().unwrap()), ("listen", "127.0.0.1:0"), ("log", "warn")];
+        let flags = [
+            ("data", folder.path().to_str().unwrap()),
+            ("listen", "127.0.0.1:0"),
+            ("log", "warn"),
+            ("min-free-mib", "0"),
+        ];
         let flags: BTreeMap<_, _> = flags.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
         let raw = Raw::gather(&flags, None, &|_| None).unwrap();
         let mut settings = Settings::read(&raw).unwrap();

@@ -92,6 +92,17 @@ CREATE TABLE secret(
   name TEXT NOT NULL, version INTEGER NOT NULL, origins TEXT NOT NULL, sealed BLOB NOT NULL, created INTEGER NOT NULL,
   PRIMARY KEY(name, version)) STRICT;
 ",
+    "
+-- A parked turn: nobody runs it until something wakes it. `wake` is null where no time does. `pages` is the JSON list of
+-- the pages that the host keeps for it. Columns of the task, so that those to be run are found without the parked ones.
+ALTER TABLE task ADD COLUMN parked INTEGER;
+ALTER TABLE task ADD COLUMN wake INTEGER;
+ALTER TABLE task ADD COLUMN parked_pages TEXT;
+CREATE INDEX task_runs ON task(id) WHERE status IN ('working', 'input_required') AND parked IS NULL;
+CREATE INDEX task_wake ON task(wake) WHERE wake IS NOT NULL;
+CREATE INDEX task_pages ON task(no) WHERE parked_pages IS NOT NULL;
+CREATE INDEX turn_ended ON turn(ended) WHERE ended IS NOT NULL;
+",
 ];
 
 /// Brings the database to the newest schema, each step a transaction.

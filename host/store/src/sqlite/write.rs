@@ -4,8 +4,8 @@ use super::cache::Cache;
 use super::read::{Source, range};
 use super::{execute, int, maybe_int, to_json};
 use crate::rows::{
-    AnswerRow, ArtifactRow, EntryRow, IdempotencyRow, PluginRow, QuestionRow, SecretRow, TaskRow, TokenRow, TurnRow,
-    numbered,
+    AnswerRow, ArtifactRow, EntryRow, IdempotencyRow, ParkedRow, PluginRow, QuestionRow, SecretRow, TaskRow, TokenRow,
+    TurnRow, numbered,
 };
 use crate::tail::{Changed, Event, Hub};
 use crate::{StoreError, Tx};
@@ -229,6 +229,17 @@ impl Tx for Writing<'_> {
         })
     }
 
+    fn trim_turn(&mut self, task: TaskId, number: u32) -> Result<bool> {
+        self.write(|w| {
+            let no = w.no(task)?;
+            w.touched.push(task);
+            let left = super::purge::trim(w.conn, no, number)?;
+            let principal = w.cache.find(w.conn, task)?.map(|known| Arc::clone(&known.principal));
+            w.changed(task, principal.ok_or(StoreError::NoTask(task))?);
+            Ok(left)
+        })
+    }
+
     fn put_turn(&mut self, row: &TurnRow) -> Result<()> {
         self.write(|w| {
             let no = w.no(row.task)?;
@@ -260,6 +271,20 @@ impl Tx for Writing<'_> {
                 row.entries_seen
             ];
             execute(w.conn, sql, params)?;
+            Ok(())
+        })
+    }
+
+    fn put_parked(&mut self, task: TaskId, row: Option<&ParkedRow>) -> Result<()> {
+        self.write(|w| {
+            let no = w.no(task)?;
+            let wake = row.and_then(|row| row.wake).map(|at| at.0);
+            let pages = row.filter(|row| !row.pages.is_empty()).map(|row| to_json(&row.pages)).transpose()?;
+            let parked = row.map(|_| 1);
+            let sql = "UPDATE task SET parked = ?2, wake = ?3, parked_pages = ?4 WHERE no = ?1";
+            execute(w.conn, sql, params![no, parked, wake, pages])?;
+            let principal = w.cache.find(w.conn, task)?.map(|known| Arc::clone(&known.principal));
+            w.changed(task, principal.ok_or(StoreError::NoTask(task))?);
             Ok(())
         })
     }

@@ -143,6 +143,7 @@ async fn turns(places: &Places, options: &Options) -> Result<Vec<Duration>> {
         built_in: Vec::new(),
         compiling: None,
         denied: Vec::new(),
+        tuning: windlass_runtime::Tuning::default(),
     })
     .await?;
     let operator = Caller { principal: "local".into(), operator: true };
