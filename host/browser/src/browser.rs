@@ -1,6 +1,6 @@
 //! The handle a host keeps: configuration, the one running browser, and what outlives it.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
+use url::Url;
 
 use crate::context::Context;
 use crate::engine::Engine;
@@ -37,6 +38,8 @@ pub struct Config {
     pub denied: Vec<SocketAddr>,
     /// Pages a context, and pages and popups in all; `None` is 16 and 128.
     pub pages: Option<(usize, usize)>,
+    /// A browser that runs elsewhere, instead of one of our own.
+    pub remote: Option<Remote>,
     /// Turns names into addresses; the system does where it is missing.
     pub resolver: Option<Arc<dyn Resolver>>,
     /// A proxy that all connections go through, behind the fence.
@@ -47,6 +50,46 @@ pub struct Config {
     pub renderer_memory: Option<u32>,
 }
 
+/// A Chromium that somebody else has started, with `--remote-debugging-port`.
+///
+/// Its switches are not ours: WebRTC may go past the fence, and its sandbox is what it is. Pages that others have in it are
+/// left alone.
+#[derive(Debug, Clone)]
+pub struct Remote {
+    /// `http://127.0.0.1:9222`, or the `ws` address that it tells there.
+    pub url: String,
+    /// The address of this machine at which it reaches the fences. Needed where it is not this machine; only it may
+    /// connect to them.
+    pub reach: Option<IpAddr>,
+}
+
+impl Remote {
+    pub(crate) fn parsed(&self) -> Result<Url, Error> {
+        let url = Url::parse(&self.url).ok().filter(|url| matches!(url.scheme(), "http" | "ws"));
+        url.ok_or_else(|| {
+            Error::invalid(format!("`{}` is no address of a browser, such as http://127.0.0.1:9222", self.url))
+        })
+    }
+
+    /// Where fences listen, and for whom, if not for this machine.
+    async fn fence(&self) -> Result<(IpAddr, Option<IpAddr>), Error> {
+        let url = self.parsed()?;
+        let port = url.port_or_known_default().unwrap_or(80);
+        let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned();
+        let mut found = tokio::net::lookup_host((host.as_str(), port))
+            .await
+            .map_err(|error| Error::unavailable(format!("no browser at {url}: {error}")))?;
+        let ip = found.next().ok_or_else(|| Error::unavailable(format!("no browser at {url}")))?.ip();
+        match self.reach {
+            _ if ip.is_loopback() => Ok((Ipv4Addr::LOCALHOST.into(), None)),
+            Some(reach) => Ok((reach, Some(ip))),
+            None => {
+                Err(Error::invalid("a browser on another machine has to be told at which address it reaches this one"))
+            }
+        }
+    }
+}
+
 impl std::fmt::Debug for Config {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Config")
@@ -55,6 +98,7 @@ impl std::fmt::Debug for Config {
             .field("profiles", &self.profiles)
             .field("denied", &self.denied)
             .field("pages", &self.pages)
+            .field("remote", &self.remote)
             .field("upstream", &self.upstream)
             .field("script_memory", &self.script_memory)
             .field("renderer_memory", &self.renderer_memory)
@@ -150,7 +194,11 @@ impl Browser {
     ) -> Result<Context, Error> {
         let ways = self.ways();
         let dialer = Dialer::new(policy, self.inner.never.clone(), ways, events.clone());
-        let fence = Fence::start(dialer, self.inner.never.clone()).await;
+        let (listen, only) = match &self.inner.config.remote {
+            Some(remote) => remote.fence().await?,
+            None => (Ipv4Addr::LOCALHOST.into(), None),
+        };
+        let fence = Fence::start(dialer, self.inner.never.clone(), listen, only).await;
         let fence = fence.map_err(|error| Error::unavailable(format!("the fence can't listen: {error}")))?;
         self.inner.contexts.fetch_add(1, Ordering::Relaxed);
         Ok(Context::new(self.clone(), fence, events))
@@ -223,6 +271,11 @@ impl Browser {
             return Err(Error::new(Code::Limit, format!("the browser may have {in_all} pages open")));
         }
         Ok(())
+    }
+
+    /// Whether it is somebody else's.
+    pub(crate) fn is_remote(&self) -> bool {
+        self.inner.config.remote.is_some()
     }
 
     pub(crate) fn context_closed(&self) {

@@ -129,6 +129,9 @@ impl Context {
     /// # Errors
     /// [`Code::Invalid`](crate::Code::Invalid): there is no such folder.
     pub async fn downloads_into(&self, folder: PathBuf, limit: u64) -> Result<(), Error> {
+        if self.browser.is_remote() {
+            return Err(Error::invalid("a remote browser would store downloads where it runs"));
+        }
         let folder = tokio::fs::canonicalize(&folder)
             .await
             .ok()

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::browser::Config;
 use crate::call::Deadline;
-use crate::cdp::{Connection, Failure};
+use crate::cdp::{Connection, Failure, websocket};
 use crate::error::Error;
 use crate::launch::{self, Process};
 use crate::targets::Targets;
@@ -25,7 +25,8 @@ const RENDERER_MEMORY: u32 = 2048;
 /// Dropping it kills the browser.
 pub(crate) struct Engine {
     connection: Arc<Connection>,
-    process: Arc<Process>,
+    /// None: somebody else's.
+    process: Option<Arc<Process>>,
     targets: Arc<Targets>,
     version: String,
     agent: String,
@@ -40,11 +41,27 @@ struct Version {
 
 impl Engine {
     pub(crate) async fn launch(config: &Config) -> Result<Engine, Error> {
-        let begin = tokio::time::Instant::now();
-        let (process, pipe) = launch::launch(config).await?;
-        let process = Arc::new(process);
         let targets = Arc::new(Targets::default());
+        if let Some(remote) = &config.remote {
+            let url = remote.parsed()?;
+            let connected = Deadline::after(LAUNCH_TIMEOUT).run("the remote browser", websocket::connect(&url)).await?;
+            let (read, write) =
+                connected.map_err(|error| Error::unavailable(format!("no browser at {url}: {error}")))?;
+            let connection = Connection::open(read, write, Arc::clone(&targets) as _);
+            return Engine::greet(config, None, connection, targets).await;
+        }
+        let (process, pipe) = launch::launch(config).await?;
         let connection = Connection::open(pipe.read, pipe.write, Arc::clone(&targets) as _);
+        Engine::greet(config, Some(Arc::new(process)), connection, targets).await
+    }
+
+    async fn greet(
+        config: &Config,
+        process: Option<Arc<Process>>,
+        connection: Arc<Connection>,
+        targets: Arc<Targets>,
+    ) -> Result<Engine, Error> {
+        let begin = tokio::time::Instant::now();
         let greeting = async {
             let version = connection.send(None, "Browser.getVersion", &json!({}));
             // Only pages: what is not attached is never paused, and never has to be resumed.
@@ -64,7 +81,10 @@ impl Engine {
             match greeting.await {
                 Ok(version) => Ok(version),
                 // The process says why, in its log.
-                Err(Failure::Closed) => Err(Error::unavailable(process.ended().await)),
+                Err(Failure::Closed) => Err(Error::unavailable(match &process {
+                    Some(process) => process.ended().await,
+                    None => "the remote browser closed the connection".into(),
+                })),
                 Err(failure) => Err(Error::unavailable(format!("the browser does not speak our protocol: {failure}"))),
             }
         };
@@ -74,10 +94,19 @@ impl Engine {
         let Version { product: version, agent } = version;
         // Sites serve something else, or nothing, to a browser that calls itself headless.
         let agent = agent.replace("HeadlessChrome", "Chrome");
-        tracing::info!(%version, pid = process.pid(), elapsed = ?begin.elapsed(), "Chromium started");
-        let limit = config.renderer_memory.unwrap_or(RENDERER_MEMORY);
-        tokio::spawn(crate::memory::watch(Arc::downgrade(&connection), Arc::clone(&targets), limit));
-        tokio::spawn(watch(Arc::downgrade(&process), Arc::clone(&targets)));
+        let pid = process.as_ref().and_then(|process| process.pid());
+        tracing::info!(%version, pid, elapsed = ?begin.elapsed(), "Chromium started");
+        if let Some(process) = &process {
+            let limit = config.renderer_memory.unwrap_or(RENDERER_MEMORY);
+            tokio::spawn(crate::memory::watch(Arc::downgrade(&connection), Arc::clone(&targets), limit));
+            tokio::spawn(watch(Arc::downgrade(process), Arc::clone(&targets)));
+        } else {
+            let targets = Arc::clone(&targets);
+            tokio::spawn(async move {
+                targets.wait_closed().await;
+                targets.lose_all("the connection to the remote browser ended");
+            });
+        }
         Ok(Engine { connection, process, targets, version, agent })
     }
 
@@ -99,7 +128,7 @@ impl Engine {
     }
 
     pub(crate) fn pid(&self) -> Option<u32> {
-        self.process.pid()
+        self.process.as_ref()?.pid()
     }
 
     pub(crate) fn is_alive(&self) -> bool {
@@ -122,10 +151,12 @@ impl Engine {
     /// return.
     pub(crate) async fn shutdown(&self) {
         self.targets.disown_all();
+        // Somebody else's goes on; its contexts of ours end with the connection.
+        let Some(process) = &self.process else { return };
         self.connection.post(None, "Browser.close", &json!({}));
-        if tokio::time::timeout(EXIT_TIMEOUT, self.process.ended()).await.is_err() {
-            self.process.kill();
-            let _ = tokio::time::timeout(EXIT_TIMEOUT, self.process.ended()).await;
+        if tokio::time::timeout(EXIT_TIMEOUT, process.ended()).await.is_err() {
+            process.kill();
+            let _ = tokio::time::timeout(EXIT_TIMEOUT, process.ended()).await;
         }
     }
 }

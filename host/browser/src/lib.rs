@@ -42,7 +42,7 @@ mod storage;
 mod tab;
 mod targets;
 
-pub use browser::{Browser, Config};
+pub use browser::{Browser, Config, Remote};
 pub use browsers::Browsers;
 pub use call::Call;
 pub use context::Context;

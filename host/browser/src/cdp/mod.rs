@@ -1,10 +1,11 @@
 //! The Chrome DevTools Protocol: framing, calls and events, and nothing that knows a page.
 //!
-//! - [`transport`] turns a pair of byte streams into messages;
+//! - [`transport`] turns a pair of byte streams into messages; [`websocket`] makes such a pair of a WebSocket;
 //! - [`connection`] matches answers to calls and hands events to one
 //!   [`Handler`](connection::Handler).
 
 pub(crate) mod connection;
 pub(crate) mod transport;
+pub(crate) mod websocket;
 
 pub(crate) use connection::{Connection, Event, Failure, Handler};

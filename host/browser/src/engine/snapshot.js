@@ -156,7 +156,10 @@ class Snapshot {
     // A single text goes behind its element.
     const text = `${indent}  - text: `;
     if (this.lines.length === at + 2 && this.lines[at + 1].startsWith(text)) this.lines[at] += `: ${this.lines.pop().slice(text.length)}`;
-    else if (this.lines.length > at + 1) this.lines[at] += ':';
+    else if (this.lines.length > at + 1) {
+      this.lines[at] += ':';
+      this.size++;
+    }
   }
 
   line(element, role, name, acted, indent) {

@@ -5,7 +5,7 @@
 //! it is kept.
 
 use std::convert::Infallible;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -58,14 +58,19 @@ pub(crate) struct Fence {
 }
 
 impl Fence {
-    /// Listens on a loopback port of its own, which becomes unreachable for pages.
-    pub(crate) async fn start(dialer: Dialer, never: NeverList) -> std::io::Result<Fence> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+    /// Listens on a port of its own, which becomes unreachable for pages; with `only` for nobody else.
+    pub(crate) async fn start(
+        dialer: Dialer,
+        never: NeverList,
+        listen: IpAddr,
+        only: Option<IpAddr>,
+    ) -> std::io::Result<Fence> {
+        let listener = TcpListener::bind((listen, 0)).await?;
         let address = listener.local_addr()?;
         never.add(address);
         let dialer = Arc::new(dialer);
         let stop = CancellationToken::new();
-        tokio::spawn(accept(listener, Arc::clone(&dialer), stop.clone()));
+        tokio::spawn(accept(listener, only, Arc::clone(&dialer), stop.clone()));
         Ok(Fence { address, dialer, never, stop, closed: AtomicBool::new(false) })
     }
 
@@ -93,11 +98,12 @@ impl Drop for Fence {
     }
 }
 
-async fn accept(listener: TcpListener, dialer: Arc<Dialer>, stop: CancellationToken) {
+async fn accept(listener: TcpListener, only: Option<IpAddr>, dialer: Arc<Dialer>, stop: CancellationToken) {
     loop {
         let stream = tokio::select! {
             () = stop.cancelled() => return,
             accepted = listener.accept() => match accepted {
+                Ok((_, from)) if only.is_some_and(|only| only != from.ip().to_canonical()) => continue,
                 Ok((stream, _)) => stream,
                 Err(error) => {
                     // Out of descriptors: connections that end will free some.

@@ -179,6 +179,13 @@ impl Targets {
     }
 
     fn page_attached(&self, connection: &Arc<Connection>, session: String, target: TargetInfo) {
+        let known = target.context.as_ref().is_some_and(|context| self.state().guards.contains_key(context));
+        if !known {
+            // Of a context that is closed already, or, in a browser that is not ours, of somebody else.
+            connection.post(Some(&session), RESUME, &json!({}));
+            connection.post(None, "Target.detachFromTarget", &json!({"sessionId": session}));
+            return;
+        }
         // Named even where the page itself is not allowed to know it (`noopener`).
         let opener = target.opener.as_deref().and_then(|opener| self.target(opener));
         // A popup counts as its opener's, and looks like it.

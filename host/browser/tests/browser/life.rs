@@ -301,6 +301,41 @@ async fn each_principal_has_a_browser_of_its_own() {
     eventually("the end of all profiles", || entries(profiles.path()) == 0).await;
 }
 
+#[tokio::test]
+async fn a_remote_browser_is_used_and_left_running() {
+    let folder = tempfile::tempdir().unwrap();
+    let executable = Browser::locate(&config(&folder)).unwrap();
+    let mut chromium = Command::new(executable);
+    chromium.args(["--headless", "--remote-debugging-port=0", "about:blank"]);
+    chromium.arg(format!("--user-data-dir={}", folder.path().display())).stderr(Stdio::piped()).stdout(Stdio::null());
+    if rustix::process::geteuid().is_root() {
+        chromium.arg("--no-sandbox");
+    }
+    let mut chromium = chromium.spawn().unwrap();
+    let lines = BufReader::new(chromium.stderr.take().unwrap()).lines();
+    let socket =
+        lines.map_while(Result::ok).find_map(|line| Some(line.split_once("listening on ")?.1.to_owned())).unwrap();
+    let http = socket.replace("ws://", "http://").split("/devtools").next().unwrap().to_owned();
+    for url in [socket, http] {
+        let remote = windlass_browser::Remote { url, reach: None };
+        let world = World::with(|config| config.remote = Some(remote)).await;
+        let page = world.open(1).await;
+        let big = format!("<p id=p>{}</p><button onclick=\"this.textContent='ok'\">b</button>", "x".repeat(200_000));
+        page.goto(&world.site.page("/", &big), &call()).await.unwrap();
+        page.click("role=button", &call()).await.unwrap();
+        assert_eq!(page.text("#p", &call()).await.unwrap().len(), 200_000);
+        assert_code(page.goto("http://evil.example/", &call()).await, Code::Denied);
+        assert_code(world.context.downloads_into(folder.path().into(), 1).await, Code::Invalid);
+        world.browser.shutdown().await;
+    }
+    assert!(chromium.try_wait().unwrap().is_none(), "it is somebody else's, and goes on");
+    let remote = windlass_browser::Remote { url: "http://127.0.0.1:1".into(), reach: None };
+    let world = World::with(|config| config.remote = Some(remote)).await;
+    assert_code(world.context.open(1, PageOptions::default(), &call()).await.map(|_| ()), Code::Unavailable);
+    chromium.kill().unwrap();
+    chromium.wait().unwrap();
+}
+
 const HELPER: &str = "life::helper_that_holds_a_browser";
 
 /// Not a test: the host that [`a_killed_host_takes_its_browser_along`] kills.

@@ -4,9 +4,11 @@
 #![allow(clippy::unwrap_used)]
 
 mod acting;
+mod complaints;
 mod dialogs;
 mod emulation;
 mod fence;
+mod guide;
 mod life;
 mod locating;
 mod navigation;

@@ -187,7 +187,7 @@ async fn files_are_given_to_inputs_labels_and_choosers() {
     let shows = async |text: &str| {
         page.wait_for(&format!("#n >> has-text='{text}'s"), windlass_browser::Until::Visible, &within(3000))
             .await
-            .unwrap()
+            .unwrap();
     };
     page.upload("#one", std::slice::from_ref(&a), &call()).await.unwrap();
     shows("one:a.txt=A").await;

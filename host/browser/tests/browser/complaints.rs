@@ -1,0 +1,350 @@
+//! What users of other tools complain about, each on a page that reproduces it. The number is the one of the complaint in
+//! the list this crate was measured against; what another module proves is named there.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use windlass_browser::{Code, DownloadState, Event, PageOptions, Shot, SnapshotOptions};
+
+use crate::locating::reference;
+use crate::site::{Answer, Site};
+use crate::{World, assert_code, call, within};
+
+const NONE: Value = Value::Null;
+
+fn list(items: usize) -> String {
+    format!(
+        "<ul id=u></ul><script>u.innerHTML=Array.from({{length:{items}}},(_,i)=>`<li><a href=/item/${{i}}>Item number ${{i}} 🐎</a> <button id=b${{i}}>Buy ${{i}}</button></li>`).join('')</script>"
+    )
+}
+
+/// 1, 2, 5: a large page does not fill a context, nothing is cut in the middle, and what was cut is counted.
+#[tokio::test]
+async fn c01_c02_c05_a_large_page_has_a_small_snapshot() {
+    let (_world, page) = World::showing(&list(5000)).await;
+    for limit in [40_000, 40_001, 40_002, 40_003, 1000] {
+        let text = page.snapshot(&SnapshotOptions { limit, ..SnapshotOptions::default() }, &call()).await.unwrap();
+        // The limit counts UTF-16 as the page does, a horse twice.
+        assert!(text.encode_utf16().count() <= limit + 40, "{}", text.encode_utf16().count());
+        let last = text.lines().last().unwrap();
+        let more: u64 = last.strip_prefix("- … ").and_then(|rest| rest.strip_suffix(" more")).unwrap().parse().unwrap();
+        assert!(more > 8000, "{last}");
+        assert!(!text.contains('\u{fffd}'));
+        assert!(text.lines().all(|line| line.trim_start().starts_with("- ")), "whole lines");
+    }
+}
+
+/// 3: waiting answers nothing that costs.
+#[tokio::test]
+async fn c03_waiting_answers_nothing() {
+    let (_world, page) = World::showing(&list(1000)).await;
+    let () = page.wait_for_text("item number 999", false, &call()).await.unwrap();
+}
+
+/// 4: 100,000 nodes, deep and wide, end nothing.
+#[tokio::test]
+async fn c04_a_deep_page_is_survived() {
+    let (_world, page) = World::showing(
+        "<div id=wide></div><div id=deep></div><script>let d=deep;for(let i=0;i<500;i++)d=d.appendChild(document.createElement('div'));\
+         d.innerHTML='<button>Deep</button>';wide.innerHTML='<p>x</p>'.repeat(100000)</script>",
+    )
+    .await;
+    let text = page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap();
+    assert!(text.encode_utf16().count() < 41_000 && text.ends_with(" more"));
+    page.text("role=button", &call()).await.unwrap();
+}
+
+/// 6: two tasks at once, on one profile folder. See also `life`: 7, 8 a killed host takes its browser along; 9 contexts that
+/// come and go leave nothing behind.
+#[tokio::test]
+async fn c06_two_browsers_share_a_folder_of_profiles() {
+    let world = World::new().await;
+    let second = windlass_browser::Browser::new(crate::config(&world.profiles));
+    let (one, two) = tokio::join!(world.browser.version(), second.version());
+    assert_eq!(one.unwrap(), two.unwrap());
+    second.shutdown().await;
+}
+
+/// 10: a button that is inserted before a list changes no ref.
+#[tokio::test]
+async fn c10_a_ref_never_clicks_the_wrong_element() {
+    let (_world, page) = World::showing(
+        "<div id=l><button onclick=\"n.textContent='delete'\">Delete</button><button onclick=\"n.textContent='keep'\">Keep</button></div><p id=n></p>",
+    )
+    .await;
+    let text = page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap();
+    page.evaluate("l.insertAdjacentHTML('afterbegin','<button>Inserted</button>')", &NONE, &call()).await.unwrap();
+    page.click(&reference(&text, "\"Keep\""), &call()).await.unwrap();
+    assert_eq!(page.text("#n", &call()).await.unwrap(), "keep");
+}
+
+/// 11: a ref does not survive the navigation that a click has caused.
+#[tokio::test]
+async fn c11_a_ref_ends_with_its_document() {
+    let (world, page) = World::showing("<a href=/next>Next</a>").await;
+    world.site.page("/next", "<a href=/>Back</a>");
+    let text = page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap();
+    let link = reference(&text, "\"Next\"");
+    page.click(&link, &call()).await.unwrap();
+    assert_code(page.click(&link, &call()).await, Code::StaleRef);
+    assert_eq!(page.url(&call()).await.unwrap(), world.site.url("/next"));
+}
+
+/// 12, 13: a dialog out of the blue stops nothing.
+#[tokio::test]
+async fn c12_c13_a_late_dialog_freezes_nothing() {
+    let (mut world, page) =
+        World::showing("<button onclick=\"setTimeout(()=>n.textContent=confirm('Sure?'),0)\">Go</button><p id=n></p>")
+            .await;
+    let begin = Instant::now();
+    page.click("role=button", &call()).await.unwrap();
+    page.wait_for_text("false", false, &call()).await.unwrap();
+    page.screenshot(Shot::default(), &call()).await.unwrap();
+    assert!(begin.elapsed() < Duration::from_secs(5));
+    assert!(matches!(world.event().await, Event::Dialog { kind, .. } if kind == "confirm"));
+}
+
+/// 14, 15: a click that downloads ends nothing, and the caller learns where the file is.
+#[tokio::test]
+async fn c14_c15_a_click_that_downloads_says_where_the_file_is() {
+    let (world, page) = World::showing("<a href=/dl>Download</a>").await;
+    world.site.answer("/dl", Answer::Download);
+    let folder = tempfile::tempdir().unwrap();
+    world.context.downloads_into(folder.path().into(), 1 << 20).await.unwrap();
+    page.click("text=Download", &call()).await.unwrap();
+    let download = page.download(&call()).await.unwrap();
+    assert_eq!(download.state, DownloadState::Done);
+    assert!(download.path.is_file());
+    page.text("text=Download", &call()).await.unwrap();
+}
+
+/// 16: frames with a pointer, and frames without a size.
+#[tokio::test]
+async fn c16_odd_frames_are_in_the_snapshot() {
+    let world = World::new().await;
+    world.site.page("/in", "<button>Inside</button>");
+    let page = world.open(1).await;
+    let url = world.site.page(
+        "/",
+        "<div style='cursor:pointer'><iframe src=/in title=pointer></iframe></div><iframe src=/in title=nothing style='width:0;height:0;border:0'></iframe>",
+    );
+    page.goto(&url, &call()).await.unwrap();
+    let text = page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap();
+    assert_eq!(text.matches("button \"Inside\"").count(), 2, "{text}");
+    assert!(text.contains("iframe \"pointer\"") && text.contains("iframe \"nothing\""), "{text}");
+}
+
+/// 17: frames of another site are no tabs, and can be worked with.
+#[tokio::test]
+async fn c17_a_frame_of_another_site_is_part_of_the_page() {
+    let world = World::new().await;
+    let other = Site::start().await;
+    let elsewhere = format!("http://localhost:{}", other.port);
+    world.grants.allow(&elsewhere);
+    other.page("/pay", "<label>Card <input></label><button onclick=\"this.textContent='Paid'\">Pay</button>");
+    let page = world.open(1).await;
+    page.goto(&world.site.page("/", &format!("<h1>Shop</h1><iframe src={elsewhere}/pay></iframe>")), &call())
+        .await
+        .unwrap();
+    page.fill("label=Card", "4111", &call()).await.unwrap();
+    page.click("text=Pay", &call()).await.unwrap();
+    assert_eq!(page.text("role=button", &call()).await.unwrap(), "Paid");
+    assert_code(world.context.popup(&page, 2, &within(100)).await.map(|_| ()), Code::Timeout);
+}
+
+/// 18: a window that the page opens is there to be taken.
+#[tokio::test]
+async fn c18_a_window_is_a_page() {
+    let (world, page) = World::showing("<button onclick=\"window.open('/popup')\">Open</button>").await;
+    world.site.page("/popup", "<h1>Popup</h1>");
+    page.click("role=button", &call()).await.unwrap();
+    let popup = world.context.popup(&page, 2, &call()).await.unwrap();
+    assert_eq!(popup.text("h1", &call()).await.unwrap(), "Popup");
+}
+
+/// 19: a canvas has a ref, and can be clicked at a place.
+#[tokio::test]
+async fn c19_a_canvas_can_be_clicked() {
+    let (_world, page) = World::showing(
+        "<canvas id=c width=200 height=100 onclick='n.textContent=[event.offsetX,event.offsetY]'></canvas><p id=n></p>",
+    )
+    .await;
+    let text = page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap();
+    let options = windlass_browser::ClickOptions { position: Some((33.0, 44.0)), ..Default::default() };
+    page.click_with(&reference(&text, "generic"), &options, &call()).await.unwrap();
+    assert_eq!(page.text("#n", &call()).await.unwrap(), "33,44");
+}
+
+/// 20: a password is in no snapshot, text or message; a screenshot can hide it.
+#[tokio::test]
+async fn c20_a_password_is_told_nowhere() {
+    let (_world, page) =
+        World::showing("<form><label>Password <input id=p type=password></label></form><button disabled>x</button>")
+            .await;
+    page.fill("label=Password", "hunter2hunter2", &call()).await.unwrap();
+    let mut told = page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap();
+    told += &page.text("#p", &call()).await.unwrap();
+    told += &page.html("form", &call()).await.unwrap();
+    told += &page.click("form >> has-text=none", &within(100)).await.unwrap_err().to_string();
+    told += &page.click("input, button", &within(100)).await.unwrap_err().to_string();
+    told += &format!("{page:?} {:?} {:?}", page.requests(), page.console());
+    assert!(!told.contains("hunter2"), "{told}");
+    assert!(told.contains("••••"));
+}
+
+/// 21, 22: see `fence`, whose page tries service workers, WebSockets and all other ways, and whose two lists tell where a
+/// page may go from what it may load.
+///
+/// 23: what a site sees is an ordinary Chrome, as far as it is one. `navigator.webdriver` stays true, as the standard asks.
+#[tokio::test]
+async fn c23_a_page_does_not_call_itself_headless() {
+    let world = World::new().await;
+    world.site.answer("/echo", Answer::Echo);
+    let page = world.open(1).await;
+    page.goto(&world.site.url("/echo"), &call()).await.unwrap();
+    let sent = page.text("body", &call()).await.unwrap();
+    let seen = page.evaluate("[navigator.userAgent, JSON.stringify(navigator.userAgentData || ''), navigator.languages.join()].join(' ')", &NONE, &call()).await.unwrap();
+    for text in [sent.as_str(), seen.as_str().unwrap()] {
+        assert!(text.contains("Chrome/") && !text.to_lowercase().contains("headless"), "{text}");
+    }
+}
+
+/// 24: what no scrolling reaches is marked, and a click says so.
+#[tokio::test]
+async fn c24_an_element_outside_the_page_is_marked() {
+    let (_world, page) = World::showing(
+        "<div style='position:fixed;top:0;left:0;transform:translateX(-400px);width:300px'><button>Drawer</button></div><button>Here</button>\
+         <div style='height:4000px'></div><button>Below</button>",
+    )
+    .await;
+    let text = page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap();
+    let marked: Vec<_> = text.lines().filter(|line| line.contains("[off-screen]")).collect();
+    assert!(marked.len() == 1 && marked[0].contains("Drawer"), "{text}");
+    let error = assert_code(page.click("text=Drawer", &within(300)).await, Code::Timeout);
+    assert!(error.message.contains("can't be scrolled into view"), "{error}");
+    page.click("text=Below", &call()).await.unwrap();
+}
+
+/// 25: a crash is told at once (see `life`), and printing stops nothing (see `dialogs`). 26: a frame that hangs stops no goto,
+/// deadlines hold, and unknown events are ignored.
+#[tokio::test]
+async fn c25_c26_a_hanging_frame_stops_nothing_for_longer_than_asked() {
+    let world = World::new().await;
+    world.site.answer("/never", Answer::Never);
+    let page = world.open(1).await;
+    let url = world.site.page("/", "<iframe src=/never></iframe><button onclick=\"this.textContent='ok'\">b</button>");
+    let begin = Instant::now();
+    let error = assert_code(page.goto(&url, &within(500)).await, Code::Timeout);
+    assert!(begin.elapsed() < Duration::from_secs(2));
+    assert_eq!(error.details.unwrap()["url"], url);
+    page.click("role=button", &call()).await.unwrap();
+    assert_eq!(page.text("role=button", &call()).await.unwrap(), "ok");
+    page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap();
+}
+
+// ---- bad habits of the web ----
+
+#[tokio::test]
+async fn a_list_that_is_rendered_anew_all_the_time_can_be_clicked() {
+    let (_world, page) = World::showing(
+        "<ul id=u></ul><p id=n>0</p><script>setInterval(()=>u.innerHTML='<li><button onclick=\"n.textContent=+n.textContent+1\">Buy</button></li>',120)</script>",
+    )
+    .await;
+    for _ in 0..3 {
+        page.click("role=button[name=\"Buy\"]", &call()).await.unwrap();
+    }
+    assert_eq!(page.text("#n", &call()).await.unwrap(), "3");
+}
+
+#[tokio::test]
+async fn endless_scrolling_loads_what_is_below() {
+    let (_world, page) = World::showing(
+        "<div style='height:2000px'></div><div id=l></div><script>let n=0;onscroll=()=>{if(innerHeight+scrollY>document.body.scrollHeight-200&&n<5)l.insertAdjacentHTML('beforeend',`<p style=\"height:900px\">Part ${++n}</p>`)}</script>",
+    )
+    .await;
+    for _ in 0..20 {
+        page.scroll(None, (0.0, 2000.0), &call()).await.unwrap();
+        if page.count("text=Part 5", &call()).await.unwrap() > 0 {
+            break;
+        }
+    }
+    page.click("text=Part 5", &call()).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_overlay_that_goes_away_is_waited_for() {
+    let (_world, page) = World::showing(
+        "<button onclick=\"n.textContent='ok'\">Buy</button><div id=o style='position:fixed;inset:0;background:#0008'>Loading</div><p id=n></p>\
+         <script>setTimeout(()=>o.remove(),300)</script>",
+    )
+    .await;
+    page.click("role=button", &call()).await.unwrap();
+    assert_eq!(page.text("#n", &call()).await.unwrap(), "ok");
+}
+
+#[tokio::test]
+async fn ten_megabytes_are_a_page_like_any_other() {
+    let world = World::new().await;
+    let page = world.open(1).await;
+    let url = world.site.page(
+        "/",
+        &format!(
+            "<script type=application/json>{}</script>{}<button>End</button>",
+            "lorem ipsum ".repeat(800_000),
+            "<p>lorem ipsum</p>".repeat(20_000)
+        ),
+    );
+    page.goto(&url, &call()).await.unwrap();
+    page.click("role=button", &call()).await.unwrap();
+    let text = page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap();
+    assert!(text.ends_with(" more") && text.len() < 41_000);
+    let options = SnapshotOptions { interactive: true, ..SnapshotOptions::default() };
+    assert!(page.snapshot(&options, &call()).await.unwrap().contains("button \"End\""));
+}
+
+#[tokio::test]
+async fn a_service_worker_answers_and_changes_nothing() {
+    let world = World::new().await;
+    let worker = "onfetch=e=>{if(e.request.url.endsWith('/from-worker'))e.respondWith(new Response('<h1>Worker</h1>',{headers:{'Content-Type':'text/html'}}))};oninstall=()=>skipWaiting();onactivate=e=>e.waitUntil(clients.claim())";
+    world.site.answer("/sw.js", Answer::Script(worker.into()));
+    let page = world.open(1).await;
+    let url = world.site.page("/", "<p id=n></p><script>navigator.serviceWorker.register('/sw.js');navigator.serviceWorker.ready.then(()=>n.textContent='ready')</script>");
+    page.goto(&url, &call()).await.unwrap();
+    page.wait_for_text("ready", false, &call()).await.unwrap();
+    page.goto(&world.site.url("/from-worker"), &call()).await.unwrap();
+    assert_eq!(page.text("h1", &call()).await.unwrap(), "Worker");
+}
+
+#[tokio::test]
+async fn a_hundred_tasks_leave_nothing() {
+    let world = World::new().await;
+    let url = world.site.page("/", "<button onclick=\"this.textContent='ok'\">b</button>");
+    world.open(1).await;
+    let pid = world.browser.pid().unwrap();
+    let descriptors = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+    let before = descriptors();
+    for round in 0..20 {
+        let mut tasks = tokio::task::JoinSet::new();
+        for id in 0..5 {
+            let (browser, grants, url) = (world.browser.clone(), world.grants.clone(), url.clone());
+            tasks.spawn(async move {
+                let (sender, _events) = tokio::sync::mpsc::unbounded_channel();
+                let context = browser.context(grants, sender).await.unwrap();
+                let page = context.open(1, PageOptions::default(), &call()).await.unwrap();
+                page.goto(&url, &call()).await.unwrap();
+                page.click("role=button", &call()).await.unwrap();
+                match (round + id) % 3 {
+                    0 => context.close().await,
+                    1 => page.close(&call()).await.unwrap(),
+                    _ => drop(page),
+                }
+            });
+        }
+        while let Some(done) = tasks.join_next().await {
+            done.unwrap();
+        }
+    }
+    assert_eq!(world.browser.contexts(), 1);
+    crate::life::eventually("the end of the renderers", || crate::life::renderers(pid).len() <= 2).await;
+    crate::life::eventually("the closing of descriptors", || descriptors() <= before + 4).await;
+}
