@@ -4,10 +4,14 @@
 //! Folders are read in the order of names; what changed in this turn has the turn's start as its time; numbers of files
 //! (inodes) are given in the order they are asked for. There are no links, no way up, and a bound for all files together.
 
-use crate::halt::Halt;
+mod life;
+mod meter;
+
 use crate::host::Host;
 use crate::turn::Turn;
-use crate::workdir::{DEPTH, Usage, measure};
+use crate::workdir::{DEPTH, Usage};
+pub(crate) use life::{begin, end};
+use meter::{Budget, Metered};
 use parking_lot::Mutex;
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
@@ -19,9 +23,7 @@ use wasmtime_wasi::p2::bindings::filesystem::types::{
     self, Advice, DescriptorFlags, DescriptorStat, DescriptorType, DirectoryEntry, DirectoryEntryStream, ErrorCode,
     Filesize, HostDescriptor, HostDirectoryEntryStream, MetadataHashValue, NewTimestamp, OpenFlags, PathFlags,
 };
-use wasmtime_wasi::p2::{
-    DynInputStream, DynOutputStream, FsError, FsResult, OutputStream, Pollable, StreamError, StreamResult,
-};
+use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, FsError, FsResult};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 use windlass_core::Permission;
 
@@ -39,29 +41,6 @@ pub(crate) struct Files {
     listings: HashMap<u32, VecDeque<DirectoryEntry>>,
     /// Numbers of files, by what tells them apart on this disk.
     numbers: HashMap<(u64, u64), u64>,
-}
-
-/// What all files together may take.
-pub(crate) struct Budget {
-    pub(crate) root: PathBuf,
-    max: Usage,
-    /// Never less than what is there; measured anew where it meets the bound.
-    used: Mutex<Usage>,
-}
-
-impl Budget {
-    fn grow(&self, by: Usage) -> bool {
-        let fits = |used: Usage| {
-            let now = Usage { files: used.files + by.files, bytes: used.bytes.saturating_add(by.bytes) };
-            (now.files <= self.max.files && now.bytes <= self.max.bytes).then_some(now)
-        };
-        let mut used = self.used.lock();
-        let now = fits(*used).or_else(|| measure(&self.root).ok().and_then(fits));
-        if let Some(now) = now {
-            *used = now;
-        }
-        now.is_some()
-    }
 }
 
 impl Files {
@@ -181,51 +160,6 @@ impl View<'_> {
         let inner = self.parts.table.delete(stream)?;
         let metered: DynOutputStream = Box::new(Metered { inner, budget, at, size });
         Ok(self.parts.table.push(metered)?)
-    }
-}
-
-/// A stream into a file, held to the bound.
-struct Metered {
-    inner: DynOutputStream,
-    budget: Arc<Budget>,
-    /// Where the next byte goes; none: to the end.
-    at: Option<u64>,
-    /// Of the file, as far as this stream knows.
-    size: u64,
-}
-
-#[wasmtime_wasi::async_trait]
-impl Pollable for Metered {
-    async fn ready(&mut self) {
-        self.inner.ready().await;
-    }
-}
-
-#[wasmtime_wasi::async_trait]
-impl OutputStream for Metered {
-    fn write(&mut self, bytes: bytes::Bytes) -> StreamResult<()> {
-        let length = bytes.len() as u64;
-        let end = self.at.unwrap_or(self.size).saturating_add(length);
-        let growth = end.saturating_sub(self.size);
-        if !self.budget.grow(Usage { files: 0, bytes: growth }) {
-            let full = std::io::Error::from_raw_os_error(rustix::io::Errno::NOSPC.raw_os_error());
-            return Err(StreamError::LastOperationFailed(full.into()));
-        }
-        self.size = self.size.max(end);
-        self.at = self.at.map(|_| end);
-        self.inner.write(bytes)
-    }
-
-    fn flush(&mut self) -> StreamResult<()> {
-        self.inner.flush()
-    }
-
-    fn check_write(&mut self) -> StreamResult<usize> {
-        self.inner.check_write()
-    }
-
-    async fn cancel(&mut self) {
-        self.inner.cancel().await;
     }
 }
 
@@ -473,23 +407,4 @@ impl HostDirectoryEntryStream for View<'_> {
         }
         HostDirectoryEntryStream::drop(&mut self.inner(), stream)
     }
-}
-
-/// The workdir of a turn that is about to run, if it has one; made anew for every run of it.
-pub(crate) async fn begin(turn: &Arc<Turn>, started: u64, first: bool) -> Result<Option<Files>, Halt> {
-    let granted = turn.services.registry.grants(&turn.plugin).has(&Permission::Workdir);
-    let services = turn.services.clone();
-    let (task, number) = (turn.task, turn.number);
-    let begin = move || services.workdirs.begin(task, number, first, granted);
-    let begun = tokio::task::spawn_blocking(begin).await.map_err(std::io::Error::other)??;
-    let max = Usage { files: turn.limits.files, bytes: turn.limits.file_bytes };
-    Ok(begun.map(|(root, used)| Files::new(root, used, max, started)))
-}
-
-/// Keeps what a turn left, before its end is written.
-pub(crate) async fn end(turn: &Arc<Turn>, started: u64) -> Result<(), Halt> {
-    let services = turn.services.clone();
-    let (task, number) = (turn.task, turn.number);
-    let end = move || services.workdirs.end(task, number, started);
-    Ok(tokio::task::spawn_blocking(end).await.map_err(std::io::Error::other)??)
 }

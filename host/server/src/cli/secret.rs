@@ -111,5 +111,5 @@ fn print(context: &Context, secret: &Value) {
     let paint = &context.look.out;
     let origins = secret["origins"].as_array().into_iter().flatten().map(shown).collect::<Vec<_>>().join(", ");
     let name = paint.bold(&format!("{:20}", shown(&secret["name"])));
-    println!("{name} version {:3} {}", secret["version"], paint.dim(&format!("to {origins}")));
+    println!("{name} version {} {}", secret["version"], paint.dim(&format!("to {origins}")));
 }

@@ -83,7 +83,8 @@ fn unknown(id: &str) -> String {
 /// What goes with each operation that names a task: its body, and queries to try. A new operation has to be added.
 fn attempts(operation: &str) -> (Option<Value>, &'static [&'static str]) {
     match operation {
-        "getTask" | "getArtifact" => (None, &[""]),
+        "getTask" | "getArtifact" | "listFiles" => (None, &[""]),
+        "getFile" => (None, &["?path=a", "?path=../a"]),
         "deleteTask" | "cancelTask" | "retryTask" => (None, &[""]),
         "continueTask" => (Some(json!({"text": "x"})), &[""]),
         "answerTask" => (Some(json!({"answers": {"t1.wait": {"action": "decline"}}})), &[""]),

@@ -406,7 +406,7 @@ fn a_secret_comes_from_standard_input_and_is_never_shown() {
     let said = format!("{}{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
     assert!(status.success() && said.contains("shop-token") && !said.contains(value), "{said}");
     let (exit, out, _) = program.run(&["secret", "list"]);
-    assert!(exit == 0 && out.contains("version   1 to https://shop.example") && !out.contains(value), "{out}");
+    assert!(exit == 0 && out.contains("version 1 to https://shop.example") && !out.contains(value), "{out}");
     let (exit, _, err) = program.run(&["secret", "set", "shop-token"]);
     assert!(exit == 2 && err.contains("no value"), "{err}");
     assert_eq!(program.run(&["secret", "remove", "shop-token"]).0, 0);
