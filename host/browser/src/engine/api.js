@@ -111,7 +111,7 @@ globalThis.windlass = {
     const { element: match, failure } = onlyOne(request);
     if (!match) return failure;
     const element = fieldOf(match);
-    return editable(element, true) || fillElement(element, request.text);
+    return editable(element, true) || (request.origins ? fillSecret(element, request) : fillElement(element, request.text));
   }),
 
   // Focused, so that the host can type.

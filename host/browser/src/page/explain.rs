@@ -87,6 +87,7 @@ impl Failed {
             }
             "selector" => Error::invalid(format!("locator `{name}`: {message}")),
             "fillable" | "value" | "select" | "checkable" => Error::invalid(format!("`{name}`: {message}")),
+            "origin" => Error::new(Code::Denied, format!("`{name}`: {message}")),
             "option" => Error::new(Code::NotFound, format!("`{name}`: {message}")),
             "visible" => late("is not visible"),
             "enabled" => late("is disabled"),
