@@ -11,6 +11,7 @@ use crate::halt::Halt;
 use crate::host::Host;
 use crate::interface::files::Budget;
 use crate::interface::state::unavailable;
+use crate::passing;
 use crate::step::Done;
 use crate::turn::error;
 use serde_json::json;
@@ -84,7 +85,7 @@ async fn take(on: On, budget: Option<Arc<Budget>>) -> Result<Done<Artifact>, Err
     let (on, stored) = tokio::task::spawn_blocking(move || {
         let into = budget.as_deref().zip(path.as_deref());
         let stored = store(&on, &from, into);
-        let _ = std::fs::remove_file(&from);
+        let _ = passing::discard(&from);
         (on, stored)
     })
     .await

@@ -25,7 +25,7 @@ const FILES: usize = 16;
 fn copy(folder: &Path, name: &str, from: File) -> Result<PathBuf, Error> {
     passing::make(folder).map_err(unavailable)?;
     let path = folder.join(name);
-    let mut file = File::create(&path).map_err(unavailable)?;
+    let mut file = passing::create(&path).map_err(unavailable)?;
     let size = std::io::copy(&mut from.take(ARTIFACT_BYTES + 1), &mut file).map_err(unavailable)?;
     if size > ARTIFACT_BYTES {
         return Err(error("limit", format!("`{name}` has more than 64 MiB")));
