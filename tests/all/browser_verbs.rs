@@ -1,10 +1,11 @@
 //! Every verb of the browser through a plugin; secrets in pages; what sites have stored; calls cut off in the middle.
 
+use crate::basic::confirm;
 use crate::bench::{Bench, failure, local, operator, outcome};
 use crate::guests;
 use serde_json::{Value, json};
 use windlass_core::{Kind, Status, TaskId};
-use windlass_runtime::{PatchPlugin, SetSecret};
+use windlass_runtime::{Caller, CreateTask, PatchPlugin, SetSecret};
 use windlass_site::Site;
 
 const SECRET: &str = "s3cr3t-of-the-shop";
@@ -88,6 +89,18 @@ async fn every_verb_works_through_a_plugin_and_is_a_line_of_the_log() {
     assert_eq!(bench.host.health().await.contexts, 0);
     let left = std::fs::read_dir(bench.data.path().join("passing")).map_or(0, Iterator::count);
     assert_eq!(left, 0, "files on their way go with the context");
+}
+
+#[test]
+fn the_examples_of_the_guide_are_run() {
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let run = words(include_str!("../programs/examples/browser_verbs.rs"));
+    let guide = include_str!("../../docs/browser.md");
+    let blocks: Vec<_> = guide.split("```rs\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+    assert!(blocks.len() > 8);
+    for block in blocks {
+        assert!(run.contains(&words(block)), "this example is not run:\n{block}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -200,4 +213,39 @@ async fn a_call_cut_off_is_told_by_its_class() {
         let step: Vec<_> = log.iter().filter(|r| r.text.contains("never") || r.text.contains("script")).collect();
         assert!(step.iter().filter(|r| r.kind == Kind::StepStarted).count() <= 1, "announced once: {call}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_downloaded_into_the_workdir_is_there_again_after_a_crash() {
+    let (bench, site) = (Bench::new().await, site().await);
+    bench.install(guests::BROWSER_FILES, &[&format!("browser {}", origin(&site)), "workdir"]).await;
+    let id = bench.create("browser_files", json!({"url": format!("{}/verbs", origin(&site))})).await;
+    bench.asks(id).await;
+    let bench = bench.restart().await;
+    confirm(&bench, id, "t1.held").await;
+    let task = bench.ended(id).await;
+    assert_eq!(outcome(&task)["structured"]["text"], "item,price\nmug,19.90\n", "{}", failure(&task));
+    assert_eq!(bench.texts(id, Kind::Artifact).await, ["Download report__1_.csv, 22 B"], "kept once");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_principal_has_a_chromium_of_its_own() {
+    let (bench, site) = (Bench::new().await, site().await);
+    bench.install(guests::BROWSER_HOLD, &[&format!("browser {}", origin(&site))]).await;
+    let profiles = || {
+        std::fs::read_dir(bench.data.path().join("profiles"))
+            .map_or(0, |all| all.flatten().filter(|entry| entry.path().is_dir()).count())
+    };
+    for (principal, chromiums) in [("local", 1), ("ada", 2), ("local", 2)] {
+        let caller = Caller { principal: principal.into(), operator: false };
+        let input = json!({"url": site.url()});
+        let new = CreateTask { tool: "browser_hold".into(), input, ..CreateTask::default() };
+        let id = bench.host.create(&caller, new).await.unwrap().task.id;
+        let mut changes = bench.host.changes();
+        while bench.host.task(&caller, id).await.unwrap().status != Status::InputRequired {
+            let _ = tokio::time::timeout(std::time::Duration::from_millis(200), changes.recv()).await;
+        }
+        assert_eq!(profiles(), chromiums, "{principal}");
+    }
+    assert_eq!(bench.host.health().await.contexts, 3);
 }
