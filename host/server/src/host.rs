@@ -118,12 +118,21 @@ pub(crate) fn browser_config(settings: &Settings, denied: Vec<SocketAddr>) -> wi
         no_sandbox: settings.allow_no_sandbox,
         profiles: settings.data.join("chromium"),
         denied,
+        pages: Some(settings.pages),
+        remote: settings.remote.clone(),
+        upstream: settings.proxy.clone(),
+        script_memory: Some(settings.script_mib),
+        renderer_memory: Some(settings.renderer_mib),
         ..windlass_browser::Config::default()
     }
 }
 
 /// Why no page can be opened.
 pub(crate) fn browser_trouble(config: &windlass_browser::Config) -> Option<String> {
+    if config.remote.is_some() {
+        // It may be there or not: the first page tells.
+        return None;
+    }
     if rustix::process::geteuid().is_root() && !config.no_sandbox {
         return Some("the host runs as root, where Chromium's sandbox can't work; start it with --allow-no-sandbox in a container".into());
     }

@@ -9,6 +9,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use windlass_browser::{Remote, Upstream};
 use windlass_core::Limits;
 use windlass_runtime::{Compiling, Tuning};
 
@@ -71,6 +72,40 @@ pub const SETTINGS: &[Setting] = &[
         "File with the key that seals secrets, for its owner only [default: secrets.key in the data folder]",
     ),
     setting("browser", "FILE", None, "Chromium to use [default: chromium-headless-shell, else chromium]"),
+    setting(
+        "browser-url",
+        "URL",
+        None,
+        "A Chromium that runs elsewhere, started with --remote-debugging-port, such as http://127.0.0.1:9222",
+    ),
+    setting(
+        "browser-reach",
+        "ADDR",
+        None,
+        "Address of this machine at which the Chromium of browser-url reaches the host, where it runs on another machine",
+    ),
+    setting(
+        "browser-proxy",
+        "URL",
+        None,
+        "HTTP proxy that pages and requests go through, behind the fence, such as http://proxy.example:3128",
+    ),
+    setting(
+        "browser-proxy-except",
+        "HOSTS",
+        None,
+        "Hosts that are reached without browser-proxy, with commas; .corp.example: all below",
+    ),
+    setting("browsers", "N", Some("8"), "Chromiums at once: each principal has its own"),
+    setting("pages", "N", Some("16"), "Pages of one turn, popups too"),
+    setting("pages-all", "N", Some("128"), "Pages of one Chromium"),
+    setting(
+        "script-mib",
+        "N",
+        Some("1024"),
+        "Script objects of one renderer, in MiB; one that needs more loses its page",
+    ),
+    setting("renderer-mib", "N", Some("2048"), "Memory of one renderer, in MiB; one that grows beyond loses its pages"),
     setting("slots", "N", None, "Turns that run at once [default: 4 a processor core]"),
     setting(
         "log",
@@ -351,6 +386,16 @@ pub struct Settings {
     pub allow_no_sandbox: bool,
     /// Chromium to use.
     pub browser: Option<PathBuf>,
+    /// One that runs elsewhere.
+    pub remote: Option<Remote>,
+    /// A proxy behind the fence.
+    pub proxy: Option<Upstream>,
+    /// Pages of a turn, and of a Chromium.
+    pub pages: (usize, usize),
+    /// MiB of script objects a renderer.
+    pub script_mib: u32,
+    /// MiB of memory a renderer.
+    pub renderer_mib: u32,
     /// File with the key that seals secrets, absolute.
     pub secrets_key: PathBuf,
     /// Turns that run at once.
@@ -392,6 +437,11 @@ impl Settings {
                 Some(_) => return Err(raw.wrong("allow-no-sandbox", "true or false")),
             },
             browser: raw.get("browser").map(PathBuf::from),
+            remote: remote(raw)?,
+            proxy: proxy(raw)?,
+            pages: (count(raw.number("pages", 1..=1000)?), count(raw.number("pages-all", 1..=10_000)?)),
+            script_mib: mib(raw.number("script-mib", 64..=65_536)?),
+            renderer_mib: mib(raw.number("renderer-mib", 128..=1_048_576)?),
             slots: usize::try_from(raw.number("slots", 1..=10_000)?).unwrap_or(1),
             log: match raw.get("log").unwrap_or("info") {
                 log if log.parse::<tracing_subscriber::EnvFilter>().is_ok() => log.to_owned(),
@@ -416,6 +466,7 @@ impl Settings {
                 park_after: raw.millis("park-ms", 0..=YEAR)?,
                 parked_pages: usize::try_from(raw.number("parked-pages", 0..=1000)?).unwrap_or(0),
                 pages_for: raw.millis("parked-pages-ms", 0..=YEAR)?,
+                browsers: count(raw.number("browsers", 1..=1000)?),
                 grace: raw.millis("grace-ms", 0..=3_600_000)?,
                 retention: Duration::from_secs(raw.number("retention-days", 1..=36_500)? * 24 * 60 * 60),
                 min_free: raw.number("min-free-mib", 0..=1 << 30)? << 20,
@@ -423,6 +474,46 @@ impl Settings {
             },
             shutdown: raw.millis("shutdown-ms", 0..=3_600_000)?,
         })
+    }
+}
+
+fn count(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+fn mib(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+fn remote(raw: &Raw) -> Result<Option<Remote>, SettingsError> {
+    let reach = match raw.get("browser-reach") {
+        Some(text) => Some(text.parse().map_err(|_| raw.wrong("browser-reach", "an IP address of this machine"))?),
+        None => None,
+    };
+    match raw.get("browser-url") {
+        Some(url) if url.starts_with("http://") || url.starts_with("ws://") => {
+            Ok(Some(Remote { url: url.to_owned(), reach }))
+        }
+        Some(_) => Err(raw.wrong("browser-url", "an address such as http://127.0.0.1:9222")),
+        None if reach.is_some() => Err(raw.wrong("browser-reach", "said together with browser-url")),
+        None => Ok(None),
+    }
+}
+
+fn proxy(raw: &Raw) -> Result<Option<Upstream>, SettingsError> {
+    let except = raw.get("browser-proxy-except").unwrap_or_default();
+    let except: Vec<_> = except.split(',').map(str::trim).filter(|host| !host.is_empty()).map(str::to_owned).collect();
+    match raw.get("browser-proxy") {
+        Some(url) => {
+            // What is wrong is told without the address: there may be a password in it.
+            let made = Upstream::new(url, except);
+            made.map(Some).map_err(|_| {
+                let source = raw.source("browser-proxy");
+                SettingsError(format!("browser-proxy ({source}): it must be a URL such as http://proxy.example:3128"))
+            })
+        }
+        None if !except.is_empty() => Err(raw.wrong("browser-proxy-except", "said together with browser-proxy")),
+        None => Ok(None),
     }
 }
 
@@ -506,6 +597,27 @@ mod tests {
         assert!(error(&[("listen", "nowhere")], None).contains("(flag --listen): it must be an address and a port"));
         assert!(error(&[("log", "a=b=c")], None).contains("it must be error, warn"));
         assert!(error(&[("allow-no-sandbox", "maybe")], None).contains("true or false"));
+    }
+
+    #[test]
+    fn a_browser_elsewhere_and_a_proxy_are_read() {
+        let flags = [("browser-url", "http://10.0.0.2:9222"), ("browser-reach", "10.0.0.1"), ("pages", "3")];
+        let (_, settings) = gather(&flags, &[], None).unwrap();
+        assert_eq!(settings.remote.unwrap().reach, Some("10.0.0.1".parse().unwrap()));
+        assert_eq!((settings.pages, settings.tuning.browsers), ((3, 128), 8));
+        let flags = [("browser-proxy", "http://me:pass@proxy.example:3128"), ("browser-proxy-except", "a, .b.example")];
+        assert!(gather(&flags, &[], None).unwrap().1.proxy.is_some());
+        for (flag, value) in [
+            ("browser-url", "chromium"),
+            ("browser-reach", "10.0.0.1"),
+            ("browser-proxy", "socks5://me:pass@proxy"),
+            ("browser-proxy-except", "a"),
+            ("pages", "0"),
+            ("script-mib", "1"),
+        ] {
+            let error = gather(&[(flag, value)], &[], None).unwrap_err();
+            assert!(error.starts_with(flag) && !error.contains("pass@"), "{error}");
+        }
     }
 
     #[test]

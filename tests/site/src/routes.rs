@@ -29,6 +29,9 @@ pub(crate) fn router(shop: Arc<Shop>) -> Router {
         .route("/orders", get(orders_of))
         .route("/dialog", get(async || pages::dialog()))
         .route("/redirect", get(redirect))
+        .route("/verbs", get(async || Html(include_str!("assets/verbs.html"))))
+        .route("/verbs/popup", get(async || Html("<!doctype html><title>Popup</title><p>This is the popup")))
+        .route("/verbs/report.csv", get(report))
         .route("/fence", get(async || pages::fence()))
         .route("/api/price/{token}", get(price))
         .route("/api/orders", get(orders))
@@ -44,6 +47,14 @@ pub(crate) fn router(shop: Arc<Shop>) -> Router {
 
 fn asset(mime_type: &'static str, text: &'static str) -> Response {
     ([(header::CONTENT_TYPE, HeaderValue::from_static(mime_type))], text).into_response()
+}
+
+async fn report() -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("text/csv")),
+        (header::CONTENT_DISPOSITION, HeaderValue::from_static("attachment; filename=\"report (1).csv\"")),
+    ];
+    (headers, "item,price\nmug,19.90\n").into_response()
 }
 
 fn script(text: &'static str) -> Response {

@@ -84,16 +84,16 @@ impl Page {
         let arrived = tab
             .wait("the navigation", deadline, |state: &TabState| {
                 if state.within_document != within && state.loader == loader {
-                    return Some((0, state.url.clone(), state.url.clone()));
+                    return Some((0, state.url.clone(), state.url.clone(), None));
                 }
                 if state.loader == loader {
                     return None;
                 }
                 let document = state.current().filter(|document| document.loaded || document.failed.is_some())?;
-                Some((document.status, state.url.clone(), document.url.clone()))
+                Some((document.status, state.url.clone(), document.url.clone(), document.failed.clone()))
             })
             .await;
-        let (status, now, asked) = arrived.map_err(|error| match error.code {
+        let (status, now, asked, failed) = arrived.map_err(|error| match error.code {
             Code::Timeout => {
                 tab.post("Page.stopLoading", &json!({}));
                 Error::new(Code::Timeout, format!("{url} was not loaded within {}", deadline.timeout()))
@@ -104,6 +104,10 @@ impl Page {
             && let Some(error) = self.refused(&asked, mark)
         {
             return Err(error);
+        }
+        // What is there now is Chromium's own page about it.
+        if let Some(failed) = failed.filter(|_| status == 0) {
+            return Err(Error::unavailable(format!("{url}: {failed}")));
         }
         Ok(Navigation { url: now, status })
     }

@@ -12,18 +12,34 @@ pub(super) struct Args {
     pub(super) settings: SettingFlags,
 }
 
+/// Settings without a default that the host finds out by itself.
+const FOUND: [&str; 4] = ["data", "secrets-key", "browser", "slots"];
+
+/// A URL without the name and password before its host.
+fn without_user(url: &str) -> String {
+    match url.split_once("://").zip(url.rsplit_once('@')) {
+        Some(((scheme, _), (_, rest))) => format!("{scheme}://•••@{rest}"),
+        None => url.to_owned(),
+    }
+}
+
 pub(super) fn run(context: &Context) -> u8 {
     let raw = &context.raw;
     let width = SETTINGS.iter().map(|setting| setting.name.len()).max().unwrap_or(0);
-    let values: Vec<_> =
-        SETTINGS.iter().map(|setting| raw.get(setting.name).unwrap_or("(found at the start)")).collect();
-    let value_width = values.iter().map(|value| value.len()).max().unwrap_or(0).min(48);
+    let said = |name: &'static str| match raw.get(name) {
+        // There may be a password in it.
+        Some(url) if name == "browser-proxy" => Some(without_user(url)),
+        value => value.map(str::to_owned),
+    };
+    let missing = |name: &str| if FOUND.contains(&name) { "(found at the start)" } else { "(none)" };
+    let values: Vec<_> = SETTINGS.iter().map(|s| said(s.name).unwrap_or_else(|| missing(s.name).to_owned())).collect();
+    let value_width = values.iter().map(String::len).max().unwrap_or(0).min(48);
     for (setting, value) in SETTINGS.iter().zip(&values) {
         let source = raw.source(setting.name);
         if context.json {
             print_json(&json!({
                 "name": setting.name,
-                "value": raw.get(setting.name),
+                "value": said(setting.name),
                 "source": source,
                 "variable": setting.variable(),
                 "about": setting.about,

@@ -193,6 +193,9 @@ fn unknown_variables() -> Vec<Finding> {
 
 fn browser(context: &Context) -> Finding {
     let config = crate::host::browser_config(&context.settings, vec![]);
+    if let Some(remote) = &config.remote {
+        return Finding::note("browser", format!("{}, which the first page will ask for", remote.url), "");
+    }
     match Browser::locate(&config) {
         Ok(path) => Finding::good("browser", path.display().to_string()),
         Err(error) => {
