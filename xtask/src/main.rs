@@ -44,9 +44,12 @@ usage: cargo xtask COMMAND
         The numbers of docs/scoreboard.md, in a release build.
   soak [--minutes N]
         Large numbers: tasks that end in every way, cut streams, killed hosts (5 minutes).
-  crash [--every K] [--kills N]
-        Hosts that kill themselves before and after every commit and every effect of an order, one in K of them.
-        --kills  instead, N kills at any moment while fifty tasks are under way";
+  crash [--every K | --kills N | --disk | --stops]
+        Hosts that kill themselves before and after every commit and every effect of two kinds of tasks.
+        --every  only one in K of these deaths
+        --kills  instead, N kills at any moment while fifty tasks are under way
+        --disk   instead, a small disk that fills, and then can't be written any more (needs root)
+        --stops  instead, a host that is stopped by a signal and continued, while others want its folder";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);

@@ -1,5 +1,5 @@
 //! The components of tests/foreign, built by the tools that their languages have for it, from the contract as
-//! `windlass plugin wit` writes it.
+//! `windlass wit` writes it.
 
 use crate::cache;
 use crate::host::Setup;
@@ -91,7 +91,7 @@ impl Language {
         note(&format!("building {} by {}", self.tool(), self.package()));
         // A world of one's own beside the contract in its folder `deps`, as docs/plugins.md tells authors.
         let wit = folder.join("wit");
-        setup.plugin(&["wit", &wit.join("deps/windlass").to_string_lossy()])?;
+        setup.quietly(&["wit", &wit.join("deps/windlass").to_string_lossy()])?;
         std::fs::copy(root.join("tests/foreign/wit/world.wit"), wit.join("world.wit"))?;
         let bare = folder.join("bare.wasm");
         let mut command = self.componentize(&sources, &wit, &bare)?;

@@ -4,11 +4,14 @@
 //! what stands in the data folder of the dead host, and what the log says when all is over. The shop is the fourth: it
 //! counts what really happened.
 
+mod disk;
 mod host;
 mod kept;
 mod kills;
-mod order;
+mod life;
 mod points;
+mod scenario;
+mod stops;
 
 use crate::Places;
 use anyhow::{Context, Result, ensure};
@@ -21,6 +24,10 @@ pub(crate) enum What {
     Points { every: u64 },
     /// So many kills at any moment over many tasks.
     Kills { kills: u64 },
+    /// A disk that fills, and one that can't be written any more.
+    Disk,
+    /// A host that is stopped for a while.
+    Stops,
 }
 
 /// How many checks passed, and how many did not.
@@ -30,12 +37,37 @@ pub(crate) struct Tally {
     pub(crate) failed: u64,
 }
 
+impl Tally {
+    /// Counts a check, and prints its line.
+    fn note(&mut self, what: &str, done: Result<()>) {
+        match done {
+            Ok(()) => {
+                println!("pass  {what}");
+                self.passed += 1;
+            }
+            Err(why) => {
+                println!("FAIL  {what}\n    {why:#}");
+                self.failed += 1;
+            }
+        }
+    }
+}
+
 /// Runs it; the last line that is printed is `N passed, N failed`.
 pub(crate) async fn run(places: &Places, what: What) -> Result<()> {
     let folder = tempfile::Builder::new().prefix("crash-").tempdir_in(&places.programs)?;
     let done = match what {
-        What::Points { every } => points::run(places, folder.path(), every.max(1)).await,
+        What::Points { every } => {
+            let mut tally = Tally::default();
+            for scenario in [&scenario::ORDER, &scenario::ERRAND] {
+                let one = points::run(places, folder.path(), scenario, every.max(1)).await?;
+                (tally.passed, tally.failed) = (tally.passed + one.passed, tally.failed + one.failed);
+            }
+            Ok(tally)
+        }
         What::Kills { kills } => kills::run(places, folder.path(), kills).await,
+        What::Disk => disk::run(places, folder.path()).await,
+        What::Stops => stops::run(places, folder.path()).await,
     };
     let kept = |folder: tempfile::TempDir| -> PathBuf { folder.keep() };
     let tally = match done {
