@@ -10,7 +10,6 @@ use crate::client::Client;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 use std::fs::File;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -18,12 +17,13 @@ use tokio::process::Command;
 use windlass_core::{Kind, Status};
 
 /// Sparse: what it takes of the real disk is what is written to it.
-const SIZE: u64 = 160 << 20;
+const SIZE: u64 = 512 << 20;
 /// New tasks are refused below this, as the host is told.
 const MIN_FREE: u64 = 16 << 20;
 const SETTINGS: [(&str, &str); 1] = [("WINDLASS_MIN_FREE_MIB", "16")];
+const BLOCK: u64 = 4096;
 const FLOODS: usize = 3;
-const LINES: usize = 3000;
+const LINES: usize = 2000;
 const PATIENCE: Duration = Duration::from_secs(120);
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -66,7 +66,7 @@ pub(super) async fn run(places: &Places, folder: &Path) -> Result<Tally> {
 async fn start(client: &mut Client) -> Result<Vec<String>> {
     let mut ids = vec![client.create("basic_state", &json!({"wait": true})).await?];
     for _ in 0..FLOODS {
-        let flood = json!({"lines": LINES, "bytes": 2000, "interval_ms": 2});
+        let flood = json!({"lines": LINES, "bytes": 500, "interval_ms": 2});
         ids.push(client.create("basic_flood", &flood).await?);
     }
     until("it asks", async || Ok(task(client, &ids[0]).await?["questions"][0]["key"].is_string())).await?;
@@ -272,20 +272,19 @@ impl Disk {
     /// A file that leaves so many bytes.
     fn fill(&self, left: u64) -> Result<PathBuf> {
         let path = self.at.join(format!("ballast-{left}"));
-        let mut file = File::create(&path)?;
-        let mut chunk = vec![0xa5; 1 << 20];
+        let file = File::create(&path)?;
+        let (mut len, mut most) = (0, u64::MAX);
         loop {
             let stat = rustix::fs::statvfs(&self.at)?;
-            let free = stat.f_bavail * stat.f_frsize;
-            if free <= left {
+            let more = (stat.f_bavail * stat.f_frsize).saturating_sub(left).min(most);
+            if more < BLOCK {
                 return Ok(path);
             }
-            let most = usize::try_from(free - left)?.min(chunk.len());
-            match file.write_all(&chunk[..most]) {
-                Ok(()) => file.sync_data()?,
-                // Down to the last block.
-                Err(_) if chunk.len() > 4096 => chunk.truncate(chunk.len() / 2),
-                Err(_) => return Ok(path),
+            // Given to the file, not written: the image stays as small as it is.
+            match rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), len, more) {
+                Ok(()) => len += more,
+                // Others take some meanwhile: down to the last block.
+                Err(_) => most = more / 2,
             }
         }
     }

@@ -91,7 +91,8 @@ async fn whole(data: &Path) -> Result<()> {
         ensure!(kept.row.status == Status::Completed, "{id} is {}", kept.row.status.as_str());
         ensure!(kept.of(Kind::TurnResumed).next().is_none(), "{id} was taken over by its own host");
         if kept.row.tool == "basic_flood" {
-            let lines = kept.of(Kind::Log).filter_map(|r| r.data.get("fields")?["line"].as_str()?.parse::<usize>().ok());
+            let lines =
+                kept.of(Kind::Log).filter_map(|r| r.data.get("fields")?["line"].as_str()?.parse::<usize>().ok());
             ensure!(lines.eq(1..=LINES), "the lines of {id} are not 1 to {LINES}, each once");
         }
     }
