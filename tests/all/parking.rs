@@ -217,3 +217,23 @@ async fn a_host_that_drains_parks_what_waits_and_begins_nothing() {
     assert_eq!(bench.ended(asks).await.status, Status::InputRequired);
     assert!(bench.texts(asks, Kind::TurnResumed).await.is_empty());
 }
+
+/// What `cargo xtask crash` cuts off everywhere, here without a cut.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_turn_that_is_parked_at_each_wait_runs_its_errand_once() {
+    let (site, _) = site().await;
+    let bench = Bench::with_tuning(at_once()).await;
+    bench.install(guests::CRASH_ERRAND, &[&format!("http {}", site.url()), "workdir"]).await;
+    let id = bench.create("crash_errand", json!({"shop": site.url(), "name": "ada"})).await;
+    bench.parked(1).await;
+    bench.asks(id).await;
+    confirm(&bench, id, "t1.go-on").await;
+    bench.until(id, |task| task.waiting_for == Some(WaitingFor::Message)).await;
+    assert_eq!(site.errands(), 1);
+    bench.host.continue_task(&local(), id, "again".into()).await.unwrap();
+    let task = bench.until(id, |task| task.turn == 2 && !task.open).await;
+    assert_eq!(task.status, Status::Completed, "{}", failure(&task));
+    let lines = ["turn 1 begins", "turn 1 ran 1", "turn 2 begins", "turn 2 ran 2"];
+    assert_eq!(outcome(&task)["structured"], json!({"lines": lines, "errands": 2}));
+    assert_eq!(site.errands(), 2);
+}

@@ -4,14 +4,17 @@
 
 use crate::args::Args;
 use crate::{cargo, chromium};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use std::process::Command;
 
 pub(crate) fn run(given: Vec<String>) -> Result<()> {
     let mut args = Args::new(given);
     let script = args.switch("--script");
     let (every, kills) = (args.number("--every")?, args.number("--kills")?);
+    let (disk, stops) = (args.switch("--disk"), args.switch("--stops"));
     args.end()?;
+    let asked = [every.is_some(), kills.is_some(), disk, stops].into_iter().filter(|asked| *asked).count();
+    ensure!(asked <= 1, "--every, --kills, --disk and --stops are each a run of its own");
     let workspace = cargo::Workspace::find()?;
     cargo::wasm_target(&workspace.root)?;
     let browser = chromium::find()?;
@@ -38,6 +41,12 @@ pub(crate) fn run(given: Vec<String>) -> Result<()> {
     command.args(script.then_some("--script"));
     if let Some(kills) = kills {
         command.args(["--kills", &kills.to_string()]);
+    }
+    if disk {
+        command.arg("--disk");
+    }
+    if stops {
+        command.arg("--stops");
     }
     cargo::run(command.env("WINDLASS_BROWSER", browser))
 }

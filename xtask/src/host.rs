@@ -68,11 +68,14 @@ impl Setup {
 
     /// `windlass plugin …`, quietly.
     pub(crate) fn plugin(&self, words: &[&str]) -> Result<()> {
-        let mut command = self.windlass();
-        command.arg("plugin").args(words);
-        let output = command.stdin(Stdio::null()).output().context("windlass can't be run")?;
+        self.quietly(&[&["plugin"], words].concat())
+    }
+
+    /// `windlass …`; what it prints is shown where it fails.
+    pub(crate) fn quietly(&self, words: &[&str]) -> Result<()> {
+        let output = self.windlass().args(words).stdin(Stdio::null()).output().context("windlass can't be run")?;
         if !output.status.success() {
-            bail!("`windlass plugin {}`: {}", words.join(" "), String::from_utf8_lossy(&output.stderr).trim());
+            bail!("`windlass {}`: {}", words.join(" "), String::from_utf8_lossy(&output.stderr).trim());
         }
         Ok(())
     }

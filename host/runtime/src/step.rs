@@ -51,15 +51,15 @@ impl<T> Done<T> {
     }
 }
 
-/// Everything that changes the world outside the store passes here.
-async fn effect<T>(call: Call, work: impl Future<Output = T>) -> T {
+/// Everything that changes the world outside the store passes here; `what` names it, as its call is named if it is one.
+pub(crate) async fn effect<T>(what: &'static str, work: impl Future<Output = T>) -> T {
     #[cfg(feature = "fault-points")]
-    windlass_store::fault::hit(windlass_store::fault::Point::EffectBefore, call.name());
+    windlass_store::fault::hit(windlass_store::fault::Point::EffectBefore, what);
     #[cfg(not(feature = "fault-points"))]
-    let _ = call;
+    let _ = what;
     let done = work.await;
     #[cfg(feature = "fault-points")]
-    windlass_store::fault::hit(windlass_store::fault::Point::EffectAfter, call.name());
+    windlass_store::fault::hit(windlass_store::fault::Point::EffectAfter, what);
     done
 }
 
@@ -107,7 +107,7 @@ impl Turn {
             Err(error("interrupted", "the host stopped while this was under way: it may have happened"))
         } else {
             self.announce(&step, pos, key).await?;
-            effect(step.call, work(pos)).await
+            effect(step.call.name(), work(pos)).await
         };
         let millis = u64::try_from((self.services.clock.elapsed() - since).as_millis()).unwrap_or(u64::MAX);
         let (result, write) = self.finished(&step, pos, millis, result);

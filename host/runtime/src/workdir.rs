@@ -101,6 +101,11 @@ impl Workdirs {
         Ok(all.into_iter().map(|(turn, _)| turn).filter(|turn| *turn < before).max())
     }
 
+    /// Whether a turn works in a folder, or left it there to be kept.
+    pub(crate) fn is_live(&self, task: TaskId) -> bool {
+        self.folder(task).join("live").exists()
+    }
+
     /// Keeps what a turn left, on disk when it returns. `started` (ns since the Unix epoch) is the time that files
     /// changed in the turn get, as the turn itself saw it. Blocks.
     pub(crate) fn end(&self, task: TaskId, turn: u32, started: u64) -> io::Result<()> {

@@ -44,6 +44,13 @@ impl Client {
         self.json("GET", path, "application/json", &[], &[]).await
     }
 
+    /// GET of JSON, whatever the status of the answer.
+    pub(crate) async fn get_any(&mut self, path: &str) -> Result<Value> {
+        self.send("GET", path, "application/json", &[], &[]).await?;
+        let head = self.head().await?;
+        Ok(serde_json::from_slice(&self.whole(&head).await?)?)
+    }
+
     /// POST of JSON.
     pub(crate) async fn post(&mut self, path: &str, body: &Value) -> Result<Value> {
         self.json("POST", path, "application/json", &[], body.to_string().as_bytes()).await
@@ -82,6 +89,14 @@ impl Client {
     async fn bytes(&mut self, method: &str, path: &str, kind: &str, headers: &[&str], body: &[u8]) -> Result<Vec<u8>> {
         self.send(method, path, kind, headers, body).await?;
         let head = self.head().await?;
+        let bytes = self.whole(&head).await?;
+        if !(200..300).contains(&head.status) {
+            bail!("{method} {path}: {}: {}", head.status, String::from_utf8_lossy(&bytes));
+        }
+        Ok(bytes)
+    }
+
+    async fn whole(&mut self, head: &Head) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         match head.length {
             Some(length) => {
@@ -95,9 +110,6 @@ impl Client {
                     bytes.extend(chunk);
                 }
             }
-        }
-        if !(200..300).contains(&head.status) {
-            bail!("{method} {path}: {}: {}", head.status, String::from_utf8_lossy(&bytes));
         }
         Ok(bytes)
     }

@@ -24,7 +24,7 @@ def look(start: float, number: int) -> list[str]:
         f"order {list(names)}, {list({'pear': 1, 'fig': 2, 'apple': 3})}",
         f"hash {hash('abc')}, of a number {hash(42)}",
         f"environment {dict(os.environ)}, arguments {sys.argv}",
-        f"zone {time.tzname}, process {os.getpid()}, folder {os.getcwd()} {sorted(os.listdir('/'))}",
+        f"zone {time.tzname}, process {os.getpid()}, folder {os.getcwd()}",
         f"turn {number}, cancelled {task.is_cancelled()}",
     ]
     for line in seen:

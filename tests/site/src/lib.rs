@@ -14,6 +14,7 @@
 //! | `/redirect?to=` | a redirect to anywhere |
 //! | `/fence?target=&via=` | tries to reach another server, in the ways listed in `fence.js` |
 //! | `/api/orders` | `{"orders":n,"rejected":m}` |
+//! | `/api/errands/{name}` | `{"errands":n}`; each POST counts one more, `/api/errands` all of them |
 //!
 //! ```
 //! # async fn example() -> std::io::Result<()> {
@@ -93,6 +94,11 @@ impl Site {
     /// Orders that were refused: no trusted press, no shown price, or a page used twice.
     pub fn rejected(&self) -> u64 {
         self.shop.counts().rejected
+    }
+
+    /// Errands that were run, of all names.
+    pub fn errands(&self) -> u64 {
+        self.shop.errands(None)
     }
 
     /// Connections ever accepted, whatever became of them: 0 means that nobody reached this server.

@@ -35,6 +35,8 @@ pub(crate) fn router(shop: Arc<Shop>) -> Router {
         .route("/fence", get(async || pages::fence()))
         .route("/api/price/{token}", get(price))
         .route("/api/orders", get(orders))
+        .route("/api/errands", get(all_errands))
+        .route("/api/errands/{name}", get(errands).post(errand))
         .route("/favicon.ico", get(async || StatusCode::NO_CONTENT))
         .route("/shop.css", get(async || asset("text/css", include_str!("assets/shop.css"))))
         .route("/item.js", get(async || script(include_str!("assets/item.js"))))
@@ -91,6 +93,18 @@ async fn price(State(shop): Shared, Path(token): Path<u64>) -> Response {
 
 async fn orders(State(shop): Shared) -> Json<Counts> {
     Json(shop.counts())
+}
+
+async fn all_errands(State(shop): Shared) -> Response {
+    Json(json!({ "errands": shop.errands(None) })).into_response()
+}
+
+async fn errands(State(shop): Shared, Path(name): Path<String>) -> Response {
+    Json(json!({ "errands": shop.errands(Some(&name)) })).into_response()
+}
+
+async fn errand(State(shop): Shared, Path(name): Path<String>) -> Response {
+    Json(json!({ "errands": shop.run_errand(&name) })).into_response()
 }
 
 #[derive(Deserialize)]

@@ -79,6 +79,7 @@ struct Inner {
     next_page: u64,
     orders: Vec<Order>,
     rejected: u64,
+    errands: HashMap<String, u64>,
 }
 
 /// The shop; one lock, held for a moment only.
@@ -100,6 +101,7 @@ impl Default for Shop {
             next_page: 1,
             orders: Vec::new(),
             rejected: 0,
+            errands: HashMap::new(),
         }))
     }
 }
@@ -113,6 +115,20 @@ impl Shop {
     pub(crate) fn counts(&self) -> Counts {
         let inner = self.lock();
         Counts { orders: inner.orders.len() as u64, rejected: inner.rejected }
+    }
+
+    /// Counts one errand more of this name; how many there are now.
+    pub(crate) fn run_errand(&self, name: &str) -> u64 {
+        let mut inner = self.lock();
+        let count = inner.errands.entry(name.to_owned()).or_default();
+        *count += 1;
+        *count
+    }
+
+    /// Errands of this name; of all names.
+    pub(crate) fn errands(&self, name: Option<&str>) -> u64 {
+        let inner = self.lock();
+        name.map_or_else(|| inner.errands.values().sum(), |name| inner.errands.get(name).copied().unwrap_or_default())
     }
 
     pub(crate) fn set_price(&self, slug: &str, cents: u32) -> bool {

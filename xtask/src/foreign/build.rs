@@ -1,5 +1,5 @@
 //! The components of tests/foreign, built by the tools that their languages have for it, from the contract as
-//! `windlass plugin wit` writes it.
+//! `windlass wit` writes it.
 
 use crate::cache;
 use crate::host::Setup;
@@ -62,8 +62,8 @@ impl Language {
             Self::Python => {
                 let python = cache::python("python-componentize-py", &[PYTHON])?;
                 let mut command = Command::new(python.with_file_name("componentize-py"));
-                // It reads modules from where it runs, and would leave its caches there.
-                command.current_dir(sources).env("PYTHONDONTWRITEBYTECODE", "1");
+                // It reads modules from where it runs.
+                command.current_dir(sources);
                 command.arg("--wit-path").arg(wit).args(["--world", "plugin", "componentize", "determinism"]);
                 command.arg("--output").arg(out);
                 command
@@ -91,10 +91,15 @@ impl Language {
         note(&format!("building {} by {}", self.tool(), self.package()));
         // A world of one's own beside the contract in its folder `deps`, as docs/plugins.md tells authors.
         let wit = folder.join("wit");
-        setup.plugin(&["wit", &wit.join("deps/windlass").to_string_lossy()])?;
+        setup.quietly(&["wit", &wit.join("deps/windlass").to_string_lossy()])?;
         std::fs::copy(root.join("tests/foreign/wit/world.wit"), wit.join("world.wit"))?;
-        let bare = folder.join("bare.wasm");
-        let mut command = self.componentize(&sources, &wit, &bare)?;
+        // Of copies: Python leaves its caches beside them.
+        let (copies, bare) = (folder.join(self.folder()), folder.join("bare.wasm"));
+        std::fs::create_dir_all(&copies)?;
+        for file in files.iter().filter(|file| file.starts_with(&sources) && file.is_file()) {
+            std::fs::copy(file, copies.join(file.file_name().context("a file has a name")?))?;
+        }
+        let mut command = self.componentize(&copies, &wit, &bare)?;
         let output = command.stdin(Stdio::null()).output().with_context(|| self.package().to_owned())?;
         let said = [output.stdout, output.stderr].concat();
         ensure!(output.status.success(), "{}: {}", self.package(), String::from_utf8_lossy(&said));

@@ -217,13 +217,14 @@ fn kinds(whole: &Ended, cut: &Ended) -> Result<()> {
     Ok(())
 }
 
-/// The lines that begin with `random`.
-fn random(of: &Ended) -> Vec<&str> {
-    of.log.iter().map(says).filter(|text| text.starts_with("random ")).collect()
+/// The lines that begin with this word.
+fn saw<'a>(of: &'a Ended, word: &str) -> Vec<&'a str> {
+    let lines = of.log.iter().filter(|record| record["kind"] == "log").map(says);
+    lines.filter_map(|text| text.strip_prefix(word)).collect()
 }
 
 fn drawn(one: &Ended, other: &Ended) -> Result<()> {
-    let mut all = [random(one), random(other)].concat();
+    let mut all = [saw(one, "random "), saw(other, "random ")].concat();
     let count = all.len();
     all.sort_unstable();
     all.dedup();
@@ -233,9 +234,8 @@ fn drawn(one: &Ended, other: &Ended) -> Result<()> {
 
 fn forward(of: &Ended) -> Result<()> {
     for clock in ["wall ", "monotonic "] {
-        let lines = of.log.iter().filter(|r| r["kind"] == "log").map(says);
-        let seen: Vec<f64> =
-            lines.filter_map(|text| text.strip_prefix(clock)?.split(' ').next()?.parse().ok()).collect();
+        let lines = saw(of, clock).into_iter();
+        let seen: Vec<f64> = lines.filter_map(|text| text.split(' ').next()?.parse().ok()).collect();
         ensure!(seen.len() == 2 && seen[0] < seen[1], "{clock}showed {seen:?}");
     }
     Ok(())

@@ -71,5 +71,8 @@ fn log_to_stderr(filter: &str) {
     let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let filter = tracing_subscriber::EnvFilter::new(filter);
     // A second one in the same process (tests) keeps the first.
-    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colour).with_writer(std::io::stderr).try_init();
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colour).with_writer(std::io::stderr);
+    // A line that can't be written is lost. Told about, it would be by a panic of whoever wrote it: where the log stands
+    // on a disk that is full, that would be the store's writer.
+    let _ = lines.log_internal_errors(false).try_init();
 }

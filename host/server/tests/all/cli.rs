@@ -121,6 +121,23 @@ fn a_tool_is_run_and_its_outcome_goes_to_standard_output() {
     assert_eq!(program.run(&["tasks", "show", id]).0, 3);
 }
 
+/// The log often stands on the disk that is full.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_host_whose_log_cannot_be_written_works_on() {
+    let mut program = Program::new();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = program.command(&["serve", "--json", "--log", "debug"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(full).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    program.serving = Some(child);
+    assert!(line.contains("\"url\""), "{line}");
+    program.add("basic_hello");
+    let (exit, out, err) = program.run(&["run", "basic_hello", "name=Ada"]);
+    assert!(exit == 0 && out.contains("Hello, Ada!"), "{err}");
+}
+
 #[test]
 fn exit_codes_are_those_of_the_guide() {
     let mut program = Program::new();

@@ -4,6 +4,7 @@ use crate::Places;
 use crate::client::Client;
 use crate::host::ready;
 use anyhow::{Context, Result, bail, ensure};
+use rustix::process::{Pid, Signal};
 use std::fs::File;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -22,16 +23,22 @@ pub(super) struct Host {
 }
 
 impl Host {
-    /// Starts one on this data folder and a free port, with these variables; none: it killed itself before it
-    /// was ready.
-    pub(super) async fn start(places: &Places, data: &Path, faults: &[(&str, &str)]) -> Result<Option<Self>> {
+    /// Starts one on this data folder and a free port, with these variables and faults; none: it killed itself before
+    /// it was ready.
+    pub(super) async fn start(
+        places: &Places,
+        data: &Path,
+        settings: &[(&str, &str)],
+        faults: &[(&str, &str)],
+    ) -> Result<Option<Self>> {
         let log = File::options().create(true).append(true).open(log_of(data))?;
         let mut command = Command::new(places.programs.join("windlass"));
         command.args(["serve", "--listen", "127.0.0.1:0", "--log", "info", "--data"]).arg(data);
         if rustix::process::geteuid().is_root() {
             command.arg("--allow-no-sandbox");
         }
-        command.env_remove("WINDLASS_FAULT").env_remove("WINDLASS_FAULT_COUNT").envs(faults.iter().copied());
+        command.env_remove("WINDLASS_FAULT").env_remove("WINDLASS_FAULT_COUNT");
+        command.envs(settings.iter().chain(faults).copied());
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).kill_on_drop(true);
         let begin = Instant::now();
         let mut child = command.spawn().context("the host can't be started")?;
@@ -52,8 +59,8 @@ impl Host {
     }
 
     /// Starts one that has no reason to die.
-    pub(super) async fn sound(places: &Places, data: &Path) -> Result<Self> {
-        Self::start(places, data, &[]).await?.context("the host died without a fault")
+    pub(super) async fn sound(places: &Places, data: &Path, settings: &[(&str, &str)]) -> Result<Self> {
+        Self::start(places, data, settings, &[]).await?.context("the host died without a fault")
     }
 
     /// Waits until it has killed itself; any other end is an error.
@@ -72,12 +79,16 @@ impl Host {
 
     /// SIGTERM, and waits.
     pub(super) async fn stop(mut self) -> Result<()> {
-        let pid = self.child.id().and_then(|pid| rustix::process::Pid::from_raw(i32::try_from(pid).ok()?));
-        rustix::process::kill_process(pid.context("the host is gone")?, rustix::process::Signal::TERM)?;
+        self.signal(Signal::TERM)?;
         let ended = tokio::time::timeout(STOP, self.child.wait()).await;
         let status = ended.context("the host did not end after SIGTERM")??;
         ensure!(status.success(), "the host ended with {status}");
         Ok(())
+    }
+
+    pub(super) fn signal(&self, signal: Signal) -> Result<()> {
+        let pid = self.child.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
+        Ok(rustix::process::kill_process(pid.context("the host is gone")?, signal)?)
     }
 
     pub(super) async fn install(&self, component: &Path, grants: &[String]) -> Result<()> {

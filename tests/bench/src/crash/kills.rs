@@ -77,7 +77,7 @@ async fn one_round(
     most: u64,
 ) -> Result<Round> {
     std::fs::create_dir_all(data)?;
-    let mut host = Host::sound(places, data).await?;
+    let mut host = Host::sound(places, data, &[]).await?;
     let grant = [format!("browser {}", shop.url)];
     for tool in ["basic_flood", "basic_state", "basic_sleep", "basic_determinism"] {
         host.install(&places.guests.join(format!("{tool}.wasm")), &[]).await?;
@@ -118,7 +118,7 @@ async fn one_round(
             seen.doubt.extend(kept.in_doubt());
             seen.before = Some(kept);
         }
-        host = Host::sound(places, data).await?;
+        host = Host::sound(places, data, &[]).await?;
     }
     host.stop().await?;
     for (id, kept) in kept::read(data).await? {

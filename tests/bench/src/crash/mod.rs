@@ -4,11 +4,14 @@
 //! what stands in the data folder of the dead host, and what the log says when all is over. The shop is the fourth: it
 //! counts what really happened.
 
+mod disk;
 mod host;
 mod kept;
 mod kills;
-mod order;
+mod life;
 mod points;
+mod scenario;
+mod stops;
 
 use crate::Places;
 use anyhow::{Context, Result, ensure};
@@ -17,10 +20,14 @@ use std::path::PathBuf;
 /// What is run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum What {
-    /// Every fault point, of each `every` hits one, while the order is made by the plugin or by the script.
+    /// Every fault point, of each `every` hits one.
     Points { every: u64, script: bool },
     /// So many kills at any moment over many tasks.
     Kills { kills: u64 },
+    /// A disk that fills, and one that can't be written any more.
+    Disk,
+    /// A host that is stopped for a while.
+    Stops,
 }
 
 /// How many checks passed, and how many did not.
@@ -30,12 +37,38 @@ pub(crate) struct Tally {
     pub(crate) failed: u64,
 }
 
+impl Tally {
+    /// Counts a check, and prints its line.
+    fn note(&mut self, what: &str, done: Result<()>) {
+        match done {
+            Ok(()) => {
+                println!("pass  {what}");
+                self.passed += 1;
+            }
+            Err(why) => {
+                println!("FAIL  {what}\n    {why:#}");
+                self.failed += 1;
+            }
+        }
+    }
+}
+
 /// Runs it; the last line that is printed is `N passed, N failed`.
 pub(crate) async fn run(places: &Places, what: What) -> Result<()> {
     let folder = tempfile::Builder::new().prefix("crash-").tempdir_in(&places.programs)?;
     let done = match what {
-        What::Points { every, script } => points::run(places, folder.path(), every.max(1), script).await,
+        What::Points { every, script } => {
+            let mut tally = Tally::default();
+            let scenarios = if script { &[&scenario::SCRIPT][..] } else { &[&scenario::ORDER, &scenario::ERRAND] };
+            for scenario in scenarios {
+                let one = points::run(places, folder.path(), scenario, every.max(1)).await?;
+                (tally.passed, tally.failed) = (tally.passed + one.passed, tally.failed + one.failed);
+            }
+            Ok(tally)
+        }
         What::Kills { kills } => kills::run(places, folder.path(), kills).await,
+        What::Disk => disk::run(places, folder.path()).await,
+        What::Stops => stops::run(places, folder.path()).await,
     };
     let kept = |folder: tempfile::TempDir| -> PathBuf { folder.keep() };
     let tally = match done {

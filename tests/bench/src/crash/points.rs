@@ -1,9 +1,10 @@
-//! Every fault point, every time the order comes to it: what must follow is known of each, and compared.
+//! Every fault point, every time a task comes to it: what must follow is known of each, and compared.
 
 use super::Tally;
 use super::host::Host;
 use super::kept::{self, Kept};
-use super::order::Order;
+use super::life::Life;
+use super::scenario::Scenario;
 use crate::Places;
 use crate::soak::Shop;
 use anyhow::{Context, Result, bail, ensure};
@@ -13,19 +14,15 @@ use std::sync::Mutex;
 use std::time::Duration;
 use windlass_core::{Call, Class, Kind, Status};
 
-/// One order with its kill and its second host, on a busy machine.
+/// One task with its kill and its second host, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 const POINTS: [&str; 4] = ["commit.before", "commit.after", "effect.before", "effect.after"];
-/// The call that the shop counts.
-const PRESS: &str = "Click role=button[name=\"Order\"]";
-
 /// A shop, and a data folder in which the plugin is installed for it.
-struct Stand {
-    /// The tool that makes the order.
-    tool: &'static str,
+struct Stand<'a> {
+    scenario: &'a Scenario,
     shop: Shop,
     template: PathBuf,
-    orders: u64,
+    counted: u64,
 }
 
 /// How one kill came out.
@@ -34,21 +31,19 @@ struct Outcome {
     at: Option<String>,
     interrupted: bool,
     /// What the shop counted when the host was dead, and in the end.
-    orders: (u64, u64),
+    counted: (u64, u64),
     wrong: Option<String>,
 }
 
-pub(super) async fn run(places: &Places, folder: &Path, every: u64, script: bool) -> Result<Tally> {
-    let (tool, component) = match script {
-        true => ("order-script", packed(places, folder).await.context("packing the script")?),
-        false => ("order", places.examples.join("order.wasm")),
-    };
-    let mut first = Stand::new(places, folder.join("stand-1"), tool, &component).await.context("preparing")?;
-    let second = Stand::new(places, folder.join("stand-2"), tool, &component).await.context("preparing")?;
-    let counts = count(places, folder, &mut first).await.context("one order without a fault")?;
+pub(super) async fn run(places: &Places, folder: &Path, scenario: &Scenario, every: u64) -> Result<Tally> {
+    let folder = &folder.join(scenario.tool);
+    let mut first = Stand::new(places, scenario, folder.join("stand-1")).await.context("preparing")?;
+    let second = Stand::new(places, scenario, folder.join("stand-2")).await.context("preparing")?;
+    let counts =
+        count(places, folder, &mut first).await.with_context(|| format!("{} without a fault", scenario.tool))?;
     let all: Vec<_> = POINTS.iter().zip(counts).map(|(point, n)| format!("{point} {n}")).collect();
-    println!("hits in one order: {}", all.join(", "));
-    println!("{:<14} {:>3}  {:<20} {:<11} {:<6} ok", "point", "n", "what was under way", "interrupted", "orders");
+    println!("hits in one task of {}: {}", scenario.tool, all.join(", "));
+    println!("{:<14} {:>3}  {:<20} {:<11} {:<7} ok", "point", "n", "what was under way", "interrupted", "counted");
     let work = POINTS
         .iter()
         .zip(counts)
@@ -65,7 +60,7 @@ pub(super) async fn run(places: &Places, folder: &Path, every: u64, script: bool
 async fn work_off(
     places: &Places,
     folder: &Path,
-    mut stand: Stand,
+    mut stand: Stand<'_>,
     work: &Mutex<VecDeque<(&'static str, u64)>>,
     tally: &Mutex<Tally>,
 ) {
@@ -91,10 +86,10 @@ fn row(point: &str, n: u64, outcome: &Result<Outcome>, tally: &Mutex<Tally>) {
             // How many jobs share a commit differs from run to run, so the last ones are not always there.
             println!("{point:<14} {n:>3}  this run had fewer");
         }
-        Ok(Outcome { at: Some(at), interrupted, orders, wrong }) => {
+        Ok(Outcome { at: Some(at), interrupted, counted, wrong }) => {
             let told = if *interrupted { "yes" } else { "no" };
             let ok = wrong.as_ref().map_or("ok", |_| "WRONG");
-            println!("{point:<14} {n:>3}  {at:<20} {told:<11} {} > {}  {ok}", orders.0, orders.1);
+            println!("{point:<14} {n:>3}  {at:<20} {told:<11} {:<7} {ok}", format!("{} > {}", counted.0, counted.1));
             match wrong {
                 None => tally.passed += 1,
                 Some(why) => {
@@ -111,49 +106,44 @@ fn row(point: &str, n: u64, outcome: &Result<Outcome>, tally: &Mutex<Tally>) {
     }
 }
 
-impl Stand {
-    async fn new(places: &Places, template: PathBuf, tool: &'static str, component: &Path) -> Result<Self> {
+impl<'a> Stand<'a> {
+    async fn new(places: &Places, scenario: &'a Scenario, template: PathBuf) -> Result<Self> {
         let shop = Shop::open(places).await?;
         std::fs::create_dir_all(&template)?;
-        let host = Host::sound(places, &template).await?;
-        host.install(component, &[format!("browser {}", shop.url)]).await?;
+        let host = Host::sound(places, &template, scenario.settings).await?;
+        host.install(&scenario.component(places)?, &scenario.grants(&shop.url)).await?;
         host.stop().await?;
-        Ok(Self { shop, template, tool, orders: 0 })
+        Ok(Self { scenario, shop, template, counted: 0 })
     }
 
-    /// Orders since the last time that [`Stand::settle`] was called.
-    async fn orders(&self) -> Result<u64> {
-        Ok(self.shop.orders().await? - self.orders)
+    /// What the shop counted since the last time that [`Stand::settle`] was called.
+    async fn counted(&self) -> Result<u64> {
+        Ok(self.scenario.count(&self.shop).await? - self.counted)
     }
 
     async fn settle(&mut self) -> Result<()> {
-        self.orders = self.shop.orders().await?;
+        self.counted = self.scenario.count(&self.shop).await?;
         Ok(())
     }
 }
 
-/// The script of the order as a plugin.
-async fn packed(places: &Places, folder: &Path) -> Result<PathBuf> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/order-script/order.js");
-    let component = folder.join("order-script.wasm");
-    let mut command = tokio::process::Command::new(places.programs.join("windlass"));
-    let status = command.args(["script", "pack"]).arg(script).arg("-o").arg(&component).status().await?;
-    ensure!(status.success(), "it ended with {status}");
-    Ok(component)
-}
-
-/// One order without a fault: how often each point is come to.
-async fn count(places: &Places, folder: &Path, stand: &mut Stand) -> Result<[u64; 4]> {
+/// One task without a fault: how often each point is come to.
+async fn count(places: &Places, folder: &Path, stand: &mut Stand<'_>) -> Result<[u64; 4]> {
+    let scenario = stand.scenario;
     let (data, file) = (folder.join("count"), folder.join("count.txt"));
     copy(&stand.template, &data)?;
     let path = file.to_string_lossy().into_owned();
-    let Some(host) = Host::start(places, &data, &[("WINDLASS_FAULT_COUNT", &path)]).await? else {
+    let faults = [("WINDLASS_FAULT_COUNT", path.as_str())];
+    let Some(host) = Host::start(places, &data, scenario.settings, &faults).await? else {
         bail!("the host died without a fault");
     };
-    let order = Order::new(stand.tool, &stand.shop.url, "count");
-    let task = tokio::time::timeout(PATIENCE, order.drive(&host.url)).await.context("it does not end")??;
-    ensure!(task["status"] == "completed", "the order did not complete: {task}");
-    ensure!(stand.orders().await? == 1, "the shop did not count one order");
+    let mut life = Life::new(scenario, &stand.shop.url, "count");
+    life.looks = true;
+    let task = tokio::time::timeout(PATIENCE, life.drive(&host.url)).await.context("it does not end")??;
+    ensure!(task["status"] == "completed", "it did not complete: {task}");
+    scenario.told(&task)?;
+    let counted = stand.counted().await?;
+    ensure!(counted == u64::from(scenario.turns), "the shop counted {counted}");
     stand.settle().await?;
     host.stop().await?;
     let lines = std::fs::read_to_string(&file)?;
@@ -161,84 +151,111 @@ async fn count(places: &Places, folder: &Path, stand: &mut Stand) -> Result<[u64
 }
 
 /// A host that dies at this point, and one that goes on.
-async fn one(places: &Places, stand: &mut Stand, data: &Path, point: &'static str, n: u64) -> Result<Outcome> {
+async fn one(places: &Places, stand: &mut Stand<'_>, data: &Path, point: &'static str, n: u64) -> Result<Outcome> {
+    let scenario = stand.scenario;
     // A run that failed may have left its own.
     stand.settle().await?;
     copy(&stand.template, data)?;
-    let order = Order::new(stand.tool, &stand.shop.url, &format!("{point}-{n}"));
-    let counted = data.with_extension("count");
-    let (fault, path) = (format!("{point}:{n}"), counted.to_string_lossy().into_owned());
+    let life = Life::new(scenario, &stand.shop.url, &format!("{point}-{n}"));
+    let noted = data.with_extension("count");
+    let (fault, path) = (format!("{point}:{n}"), noted.to_string_lossy().into_owned());
     let faults = [("WINDLASS_FAULT", fault.as_str()), ("WINDLASS_FAULT_COUNT", &path)];
-    if let Some(mut host) = Host::start(places, data, &faults).await? {
+    if let Some(mut host) = Host::start(places, data, scenario.settings, &faults).await? {
         // An error is the host that went away under the client, which is what is wanted.
-        if order.drive(&host.url).await.is_ok_and(|task| task["open"] == false)
+        if life.drive(&host.url).await.is_ok_and(|task| task["open"] == false)
             && host.died(Duration::from_secs(1)).await.is_err()
         {
             host.kill().await?;
-            return Ok(Outcome { at: None, interrupted: false, orders: (0, 0), wrong: None });
+            return Ok(Outcome { at: None, interrupted: false, counted: (0, 0), wrong: None });
         }
         host.died(Duration::from_secs(10)).await?;
     }
-    let line = std::fs::read_to_string(&counted)?;
+    let line = std::fs::read_to_string(&noted)?;
     let at = line.lines().last().and_then(|line| line.splitn(3, ' ').nth(2)).unwrap_or("?").to_owned();
-    let orders = stand.orders().await?;
+    let counted = stand.counted().await?;
     let before = kept::read(data).await?.into_values().next();
-    let shown = order.shown.lock().expect("no panic in it").clone();
+    let shown = life.shown.lock().expect("no panic in it").clone();
 
-    let host = Host::sound(places, data).await?;
-    let task = order.drive(&host.url).await.context("after the restart")?;
+    let host = Host::sound(places, data, scenario.settings).await?;
+    let task = life.drive(&host.url).await.context("after the restart")?;
     host.stop().await?;
-    let orders = (orders, stand.orders().await?);
+    let counted = (counted, stand.counted().await?);
     let after = kept::read(data).await?;
     ensure!(after.len() == 1, "there are {} tasks", after.len());
     let after = after.into_values().next().context("one, as counted")?;
-    let checked = check(point, &at, before.as_ref(), &after, orders, &shown);
+    let seen = Seen { point, at: &at, before: before.as_ref(), after: &after, counted, shown: &shown };
+    let checked = seen.check(scenario).and_then(|()| scenario.told(&task));
     let wrong = checked.err().map(|error| format!("{error:#}; the task is {} of {}", task["status"], task["id"]));
-    Ok(Outcome { at: Some(at), interrupted: !after.interrupted().is_empty(), orders, wrong })
+    Ok(Outcome { at: Some(at), interrupted: !after.interrupted().is_empty(), counted, wrong })
 }
 
-fn check(
-    point: &str,
-    at: &str,
-    before: Option<&Kept>,
-    after: &Kept,
-    orders: (u64, u64),
-    shown: &[String],
-) -> Result<()> {
-    after.is_whole()?;
-    ensure!(after.row.status == Status::Completed, "the task is {}", after.row.status.as_str());
-    ensure!(orders.1 == 1, "the shop counted {} orders", orders.1);
-    ensure!(after.of(Kind::InputRequested).count() == 1, "it did not ask once");
-    ensure!(after.of(Kind::InputAnswered).count() == 1, "it was not answered once");
-    ensure!(after.of(Kind::TurnStopped).next().is_none(), "the turn stopped");
-    for (record, shown) in after.records.iter().zip(shown) {
-        ensure!(serde_json::to_string(record)? == *shown, "a client was shown {shown}");
+/// All that is known of one kill.
+struct Seen<'a> {
+    point: &'static str,
+    at: &'a str,
+    before: Option<&'a Kept>,
+    after: &'a Kept,
+    counted: (u64, u64),
+    /// What a client was shown before it.
+    shown: &'a [String],
+}
+
+impl Seen<'_> {
+    fn check(&self, scenario: &Scenario) -> Result<()> {
+        let Self { after, shown, counted, .. } = self;
+        after.is_whole()?;
+        ensure!(after.row.status == Status::Completed, "the task is {}", after.row.status.as_str());
+        ensure!(counted.1 == u64::from(scenario.turns), "the shop counted {}", counted.1);
+        ensure!(after.of(Kind::TurnEnded).count() as u64 == counted.1, "it has not {} turns", scenario.turns);
+        ensure!(after.of(Kind::InputRequested).count() == 1, "it did not ask once");
+        ensure!(after.of(Kind::InputAnswered).count() == 1, "it was not answered once");
+        ensure!(after.of(Kind::TurnStopped).next().is_none(), "the turn stopped");
+        for (record, shown) in after.records.iter().zip(*shown) {
+            ensure!(serde_json::to_string(record)? == *shown, "a client was shown {shown}");
+        }
+        let Some(before) = self.before else {
+            ensure!(shown.is_empty() && counted.0 == 0, "nothing was kept of what was shown");
+            return Ok(());
+        };
+        ensure!(shown.len() <= before.records.len(), "a client was shown what was not kept");
+        after.continues(before)?;
+        self.doubt(before)?;
+        self.certain(before, scenario)
     }
-    let Some(before) = before else {
-        ensure!(shown.is_empty() && orders.0 == 0, "nothing was kept of what was shown");
-        return Ok(());
-    };
-    ensure!(shown.len() <= before.records.len(), "a client was shown what was not kept");
-    after.continues(before)?;
-    // Exactly between the hard start of a call that must not be done twice and its recorded finish.
-    let doubt = before.in_doubt();
-    ensure!(after.interrupted() == doubt, "in doubt were {doubt:?}, told was {:?}", after.interrupted());
-    // A call may also be in doubt while the next one is under way: its answer was given, and is not written yet.
-    if point.starts_with("effect") && Call::parse(at).is_some_and(|call| call.class() == Class::Once) {
-        ensure!(doubt.iter().any(|(_, _, call)| call == at), "{at} is under way and not in doubt: {doubt:?}");
+
+    /// `interrupted` exactly between the hard start of a call that must not be done twice and its recorded finish.
+    fn doubt(&self, before: &Kept) -> Result<()> {
+        let (doubt, told) = (before.in_doubt(), self.after.interrupted());
+        ensure!(told == doubt, "in doubt were {doubt:?}, told was {told:?}");
+        // A call may also be in doubt while the next one is under way: its answer was given, and is not written yet.
+        if self.point.starts_with("effect") && Call::parse(self.at).is_some_and(|call| call.class() == Class::Once) {
+            let at = self.at;
+            ensure!(doubt.iter().any(|(_, _, call)| call == at), "{at} is under way and not in doubt: {doubt:?}");
+        }
+        Ok(())
     }
-    let pressed = |kind| {
-        before.of(kind).any(|r| r.text.starts_with(PRESS) || r.text.starts_with("Clicked role=button[name=\"Order\"]"))
-    };
-    let certain = match (pressed(Kind::StepStarted), pressed(Kind::StepFinished)) {
-        (false, _) => Some(0),
-        (true, true) => Some(1),
-        // Its effect had not begun; at another call's, it was done and is not written yet.
-        (true, false) if point == "effect.before" && at == Call::BrowserClick.name() => Some(0),
-        (true, false) => None,
-    };
-    ensure!(certain.is_none_or(|n| n == orders.0), "the shop counted {} orders when the host was dead", orders.0);
-    Ok(())
+
+    /// What the shop had counted when the host was dead, wherever that follows from the records.
+    fn certain(&self, before: &Kept, scenario: &Scenario) -> Result<()> {
+        let of = |kind| before.records.iter().filter(|record| scenario.counts(record, kind)).count() as u64;
+        let (started, finished) = (of(Kind::StepStarted), of(Kind::StepFinished));
+        ensure!(started == finished || started == finished + 1, "{started} were begun, {finished} came to an end");
+        let most = match self.point {
+            // Its effect had not begun; at another call's, it was done and is not written yet.
+            "effect.before" if self.at == scenario.counted.name() => finished,
+            _ => started,
+        };
+        let least = match self.point {
+            "effect.after" if scenario.answered && self.at == scenario.counted.name() => started,
+            _ => finished,
+        };
+        let dead = self.counted.0;
+        ensure!(
+            (least..=most).contains(&dead),
+            "the shop counted {dead} when the host was dead, not {least} to {most}"
+        );
+        Ok(())
+    }
 }
 
 /// A data folder, with all in it but what is a running host's.

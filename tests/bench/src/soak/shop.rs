@@ -27,6 +27,11 @@ impl Shop {
         Client::connect(&self.url).await?.get("/api/orders").await?["orders"].as_u64().context("no count")
     }
 
+    /// Errands that were run, of all names.
+    pub(crate) async fn errands(&self) -> Result<u64> {
+        Client::connect(&self.url).await?.get("/api/errands").await?["errands"].as_u64().context("no count")
+    }
+
     /// Orders of one visitor, as the shop's page lists them.
     pub(crate) async fn orders_of(&self, email: &str) -> Result<usize> {
         let page = Client::connect(&self.url).await?.text(&format!("/orders?email={email}")).await?;

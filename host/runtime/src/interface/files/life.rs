@@ -2,6 +2,7 @@
 
 use super::Files;
 use crate::halt::Halt;
+use crate::step::effect;
 use crate::turn::Turn;
 use crate::workdir::Usage;
 use std::sync::Arc;
@@ -22,6 +23,10 @@ pub(crate) async fn begin(turn: &Arc<Turn>, started: u64, first: bool) -> Result
 pub(crate) async fn end(turn: &Arc<Turn>, started: u64) -> Result<(), Halt> {
     let services = turn.services.clone();
     let (task, number) = (turn.task, turn.number);
+    if !services.workdirs.is_live(task) {
+        return Ok(());
+    }
     let end = move || services.workdirs.end(task, number, started);
-    Ok(tokio::task::spawn_blocking(end).await.map_err(std::io::Error::other)??)
+    let kept = effect("workdir.keep", tokio::task::spawn_blocking(end)).await;
+    Ok(kept.map_err(std::io::Error::other)??)
 }
