@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use windlass_core::{Kind, Limits, Record, Status, TaskId, WaitingFor};
-use windlass_runtime::{Caller, CreateTask, Options, TaskView, Windlass};
+use windlass_runtime::clock::{Clock, Manual};
+use windlass_runtime::{Caller, CreateTask, Options, TaskView, Tuning, Windlass};
 
 /// Nothing in a test takes longer; what does is stuck.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
@@ -14,6 +15,8 @@ pub(crate) struct Bench {
     pub(crate) host: Windlass,
     pub(crate) data: Arc<tempfile::TempDir>,
     limits: Limits,
+    tuning: Tuning,
+    slots: usize,
 }
 
 pub(crate) fn local() -> Caller {
@@ -30,9 +33,22 @@ impl Bench {
     }
 
     pub(crate) async fn with_limits(limits: Limits) -> Self {
+        Self::with(limits, tuning()).await
+    }
+
+    pub(crate) async fn with_tuning(tuning: Tuning) -> Self {
+        Self::with(Limits::default(), tuning).await
+    }
+
+    pub(crate) async fn with(limits: Limits, tuning: Tuning) -> Self {
+        Self::with_slots(limits, tuning, 64).await
+    }
+
+    pub(crate) async fn with_slots(limits: Limits, tuning: Tuning, slots: usize) -> Self {
         let data = Arc::new(tempfile::tempdir().unwrap());
-        let host = open(data.path().to_owned(), limits.clone()).await;
-        Self { host, data, limits }
+        let options = options(data.path().to_owned(), limits.clone(), tuning.clone(), slots);
+        let host = Windlass::open(options).await.unwrap();
+        Self { host, data, limits, tuning, slots }
     }
 
     /// The host ends without a word to its turns, and another takes the folder.
@@ -44,7 +60,8 @@ impl Bench {
     pub(crate) async fn restart_after(self, meanwhile: impl FnOnce()) -> Self {
         self.host.close().await;
         meanwhile();
-        let host = open(self.data.path().to_owned(), self.limits.clone()).await;
+        let options = options(self.data.path().to_owned(), self.limits.clone(), self.tuning.clone(), self.slots);
+        let host = Windlass::open(options).await.unwrap();
         Self { host, ..self }
     }
 
@@ -61,6 +78,17 @@ impl Bench {
 
     pub(crate) async fn task(&self, id: TaskId) -> TaskView {
         self.host.task(&local(), id).await.unwrap()
+    }
+
+    /// Until this many turns are parked.
+    pub(crate) async fn parked(&self, count: u64) {
+        let mut changes = self.host.changes();
+        let wait = async {
+            while self.host.health().await.parked != count {
+                let _ = changes.recv().await;
+            }
+        };
+        assert!(tokio::time::timeout(PATIENCE, wait).await.is_ok(), "{:?}", self.host.health().await);
     }
 
     /// The task as soon as `seen` holds; looks again at each change.
@@ -139,14 +167,36 @@ pub(crate) fn failure(task: &TaskView) -> &Value {
     task.details.as_ref().unwrap().failure.as_ref().unwrap_or(&Value::Null)
 }
 
-async fn open(data: PathBuf, limits: Limits) -> Windlass {
+pub(crate) fn options(data: PathBuf, limits: Limits, tuning: Tuning, slots: usize) -> Options {
     let browser = windlass_browser::Config {
         executable: None,
         // Tests run as root in containers too.
         no_sandbox: true,
         profiles: data.join("profiles"),
         denied: Vec::new(),
+        ..windlass_browser::Config::default()
     };
-    let options = Options { data, browser, slots: 64, limits, built_in: Vec::new(), denied: Vec::new() };
-    Windlass::open(options).await.unwrap()
+    let secrets_key = data.join("secrets.key");
+    Options {
+        data,
+        browser,
+        slots,
+        limits,
+        secrets_key,
+        built_in: Vec::new(),
+        denied: Vec::new(),
+        tuning,
+        compiling: None,
+    }
+}
+
+/// As a host is by default, but for the machine's own disk: a test must not hang on what is free there.
+pub(crate) fn tuning() -> Tuning {
+    Tuning { min_free: 0, ..Tuning::default() }
+}
+
+/// A host's time that stands still until it is moved, and a clock that shows it.
+pub(crate) fn manual() -> (Manual, Clock) {
+    let time = Manual::new(1_764_444_021_000_000_000);
+    (time.clone(), Clock::new(time))
 }

@@ -5,11 +5,19 @@
 mod basic;
 mod bench;
 mod browser;
+mod files;
+mod forgets;
 mod hostile;
+mod http;
+mod keeping;
 mod many;
+mod parking;
 mod refusals;
 mod replay;
 mod script;
+mod secrets;
+mod stops;
+mod wire;
 
 mod guests {
     include!(concat!(env!("OUT_DIR"), "/programs.rs"));
@@ -22,10 +30,17 @@ fn every_program_has_a_test() {
     let topics = [
         include_str!("basic.rs"),
         include_str!("browser.rs"),
+        include_str!("files.rs"),
         include_str!("hostile.rs"),
+        include_str!("http.rs"),
+        include_str!("forgets.rs"),
+        include_str!("keeping.rs"),
         include_str!("many.rs"),
+        include_str!("parking.rs"),
         include_str!("refusals.rs"),
         include_str!("replay.rs"),
+        include_str!("stops.rs"),
+        include_str!("secrets.rs"),
     ];
     macro_rules! names {
         ($($name:ident)*) => { [$(stringify!($name)),*] };

@@ -396,10 +396,6 @@ async fn a_recording_that_fails_names_the_step_and_what_was_tried() {
             "can't go into a frame by its number yet",
         ),
         (json!({"type": "waitForElement", "selectors": ["#q"], "count": 3}), "can't count elements"),
-        (
-            json!({"type": "change", "selectors": ["aria/Password", "#q"], "value": "hunter2"}),
-            "can't fill in a secret yet",
-        ),
     ];
     for (step, words) in missing {
         let (code, message, _) = fails(step.clone()).await;
@@ -408,6 +404,12 @@ async fn a_recording_that_fails_names_the_step_and_what_was_tried() {
             "{step}: {code} {message}"
         );
     }
+    let (code, message, _) =
+        fails(json!({"type": "change", "selectors": ["aria/Password", "#q"], "value": "hunter2"})).await;
+    assert!(
+        code == "denied" && message.contains("secret `site-127-0-0-1-password` is not granted"),
+        "{code} {message}"
+    );
     let (code, message, _) = fails(json!({"type": "dance"})).await;
     assert_eq!((code.as_str(), message.as_str()), ("invalid-recording", "step 2: Step type dance is not supported"));
 }

@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// A first start compiles the plugins of the binary, on a busy machine.
@@ -59,14 +60,19 @@ impl Setup {
 
     /// Installs a plugin with its grants, quietly.
     pub(crate) fn install(&self, component: &Path, grants: &[String]) -> Result<()> {
+        let component = component.to_string_lossy();
+        let grants = grants.iter().flat_map(|grant| ["--grant", grant]);
+        let words: Vec<_> = ["add", &component].into_iter().chain(grants).collect();
+        self.plugin(&words).context("the plugin was not installed")
+    }
+
+    /// `windlass plugin …`, quietly.
+    pub(crate) fn plugin(&self, words: &[&str]) -> Result<()> {
         let mut command = self.windlass();
-        command.args(["plugin", "add"]).arg(component);
-        for grant in grants {
-            command.args(["--grant", grant]);
-        }
+        command.arg("plugin").args(words);
         let output = command.stdin(Stdio::null()).output().context("windlass can't be run")?;
         if !output.status.success() {
-            bail!("the plugin was not installed: {}", String::from_utf8_lossy(&output.stderr).trim());
+            bail!("`windlass plugin {}`: {}", words.join(" "), String::from_utf8_lossy(&output.stderr).trim());
         }
         Ok(())
     }
@@ -98,4 +104,23 @@ pub(crate) fn approve(url: &str, task: &Value) -> Result<()> {
     let key = task["questions"][0]["key"].as_str().context("the task asks nothing")?;
     let answer = json!({"answers": {key: {"action": "accept", "content": {"approve": true}}}});
     http::post(&format!("{url}/api/v1/tasks/{id}/input"), &answer).map(drop)
+}
+
+/// Says yes to the next question that any task asks: what a person does on the host's page. False: `over` came first.
+pub(crate) fn answer_next(url: &str, within: Duration, over: &AtomicBool) -> Result<bool> {
+    let until = Instant::now() + within;
+    while Instant::now() < until {
+        if over.load(Ordering::Relaxed) {
+            return Ok(false);
+        }
+        let page = http::get(&format!("{url}/api/v1/tasks?status=input_required&limit=1"))?;
+        if let Some(id) = page["tasks"][0]["id"].as_str() {
+            let task = http::get(&format!("{url}/api/v1/tasks/{id}"))?;
+            if task["questions"][0]["key"].is_string() {
+                return approve(url, &task).map(|()| true);
+            }
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    bail!("nothing was asked in {} s", within.as_secs())
 }

@@ -4,8 +4,11 @@
 //! Leaves to others: everything that needs the host's code. It links none of it, so it is built in seconds.
 
 mod args;
+mod cache;
 mod cargo;
 mod chromium;
+mod clients;
+mod conformance;
 mod crash;
 mod demo;
 mod host;
@@ -30,6 +33,11 @@ usage: cargo xtask COMMAND
         --item   what to order (mug)
   test [ARGS]
         All tests; ARGS go to `cargo nextest run`, or to `cargo test` where nextest is missing.
+  conformance [--scenario NAME]
+        The official suite of MCP against a host: a line for each scenario. Node and the suite are fetched by npm.
+  clients [--verbose]
+        Clients of MCP that people use each do the whole order, over HTTP and stdio. npm and pip fetch them.
+        --verbose  what each of them saw
   bench [NAME] [--json] [--quick]
         The numbers of docs/scoreboard.md, in a release build.
   soak [--minutes N]
@@ -51,6 +59,8 @@ fn main() -> ExitCode {
         "demo" => demo::run(rest),
         "test" => test::run(&rest),
         "bench" => measure::bench(rest),
+        "clients" => clients::run(rest),
+        "conformance" => conformance::run(rest),
         "crash" => crash::run(rest),
         "script-component" => script::run(rest),
         "soak" => measure::soak(rest),

@@ -97,6 +97,19 @@ impl Drop for Background {
     }
 }
 
+/// Runs a program to its end, what it prints into a file; one that takes longer is killed.
+pub(crate) fn to_its_end(command: &mut Command, log: &Path, within: Duration) -> Result<ExitStatus> {
+    let mut program = Background::start("the program", command, log)?;
+    let until = Instant::now() + within;
+    while Instant::now() < until {
+        if let Some(status) = program.child.try_wait()? {
+            return Ok(status);
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    bail!("it did not end in {} s", within.as_secs())
+}
+
 /// Whether this system shows the command lines of its processes.
 pub(crate) fn can_look() -> bool {
     Path::new("/proc/self/cmdline").exists()

@@ -4,20 +4,24 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
+use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 
 use crate::context::Context;
 use crate::engine::Engine;
-use crate::error::Error;
+use crate::error::{Code, Error};
 use crate::event::Event;
-use crate::fence::dial::Dialer;
-use crate::fence::policy::Policy;
+use crate::fence::dial::{Dialer, Refusal, Ways};
+use crate::fence::policy::{Destination, Policy};
+use crate::fence::resolve::Resolver;
+use crate::fence::upstream::Upstream;
 use crate::fence::{Fence, NeverList};
 use crate::launch;
 
 /// How Chromium is started.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Config {
     /// Where it is missing, Debian's `chromium-headless-shell` is looked for, then `chromium`, by
     /// their real paths.
@@ -31,6 +35,31 @@ pub struct Config {
     /// Sockets that no page may ever reach: the host's own listeners. An unspecified address stands
     /// for all of this machine.
     pub denied: Vec<SocketAddr>,
+    /// Pages a context, and pages and popups in all; `None` is 16 and 128.
+    pub pages: Option<(usize, usize)>,
+    /// Turns names into addresses; the system does where it is missing.
+    pub resolver: Option<Arc<dyn Resolver>>,
+    /// A proxy that all connections go through, behind the fence.
+    pub upstream: Option<Upstream>,
+    /// Megabytes of script objects a renderer, 64 at least; one that needs more loses its page. `None` is 1024.
+    pub script_memory: Option<u32>,
+    /// Megabytes of memory a renderer; one that grows beyond loses its pages within two seconds. `None` is 2048.
+    pub renderer_memory: Option<u32>,
+}
+
+impl std::fmt::Debug for Config {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Config")
+            .field("executable", &self.executable)
+            .field("no_sandbox", &self.no_sandbox)
+            .field("profiles", &self.profiles)
+            .field("denied", &self.denied)
+            .field("pages", &self.pages)
+            .field("upstream", &self.upstream)
+            .field("script_memory", &self.script_memory)
+            .field("renderer_memory", &self.renderer_memory)
+            .finish_non_exhaustive()
+    }
 }
 
 /// One Chromium, launched when the first page is opened and again after it died. A cheap handle:
@@ -73,6 +102,8 @@ struct Inner {
     launching: tokio::sync::Mutex<()>,
     engine: Mutex<Option<Arc<Engine>>>,
     contexts: AtomicUsize,
+    /// Since when there are no contexts.
+    idle: Mutex<Instant>,
     stopped: AtomicBool,
 }
 
@@ -80,6 +111,11 @@ impl Browser {
     /// Starts nothing.
     pub fn new(config: Config) -> Browser {
         let never = NeverList::new(&config.denied);
+        Browser::with_never(config, never)
+    }
+
+    /// As [`Browser::new`], with a list that others share.
+    pub(crate) fn with_never(config: Config, never: NeverList) -> Browser {
         Browser {
             inner: Arc::new(Inner {
                 config,
@@ -87,6 +123,7 @@ impl Browser {
                 launching: tokio::sync::Mutex::default(),
                 engine: Mutex::default(),
                 contexts: AtomicUsize::new(0),
+                idle: Mutex::new(Instant::now()),
                 stopped: AtomicBool::new(false),
             }),
         }
@@ -111,7 +148,8 @@ impl Browser {
         policy: Arc<dyn Policy>,
         events: mpsc::UnboundedSender<Event>,
     ) -> Result<Context, Error> {
-        let dialer = Dialer::new(policy, self.inner.never.clone(), events.clone());
+        let ways = self.ways();
+        let dialer = Dialer::new(policy, self.inner.never.clone(), ways, events.clone());
         let fence = Fence::start(dialer, self.inner.never.clone()).await;
         let fence = fence.map_err(|error| Error::unavailable(format!("the fence can't listen: {error}")))?;
         self.inner.contexts.fetch_add(1, Ordering::Relaxed);
@@ -121,6 +159,27 @@ impl Browser {
     /// Adds a socket that no page may ever reach, at once and for all contexts.
     pub fn deny(&self, address: SocketAddr) {
         self.inner.never.add(address);
+    }
+
+    /// A connection for a request of somebody else than a page, under the same fence: judged by `policy`, resolved,
+    /// checked, and connected to what was checked. Needs no running browser.
+    ///
+    /// # Errors
+    /// [`Refusal::Blocked`] where the fence says no, [`Refusal::Unreachable`] where the network does.
+    pub async fn connect(&self, policy: &dyn Policy, destination: &Destination) -> Result<TcpStream, Refusal> {
+        let ways = self.ways();
+        let mut stream = crate::fence::dial::open(policy, &self.inner.never, &ways, destination).await?;
+        if let Some(upstream) = ways.upstream(destination) {
+            upstream.tunnel(&mut stream, destination).await.map_err(Refusal::Unreachable)?;
+        }
+        Ok(stream)
+    }
+
+    fn ways(&self) -> Ways {
+        Ways {
+            resolver: self.inner.config.resolver.clone(),
+            upstream: self.inner.config.upstream.clone().map(Arc::new),
+        }
     }
 
     /// Product and version, such as `HeadlessChrome/156.0.8078.108`. Launches the browser.
@@ -154,8 +213,26 @@ impl Browser {
         self.current().as_ref()?.pid()
     }
 
+    /// Whether one more page may be opened in a context that has `own`.
+    pub(crate) fn check_limits(&self, engine: &Engine, own: usize) -> Result<(), Error> {
+        let (of_context, in_all) = self.inner.config.pages.unwrap_or((16, 128));
+        if own >= of_context {
+            return Err(Error::new(Code::Limit, format!("a context may have {of_context} pages open")));
+        }
+        if engine.targets().count() >= in_all {
+            return Err(Error::new(Code::Limit, format!("the browser may have {in_all} pages open")));
+        }
+        Ok(())
+    }
+
     pub(crate) fn context_closed(&self) {
+        *self.inner.idle.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
         self.inner.contexts.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Whether there were no contexts for that long.
+    pub(crate) fn is_idle(&self, time: Duration) -> bool {
+        self.contexts() == 0 && self.inner.idle.lock().unwrap_or_else(PoisonError::into_inner).elapsed() > time
     }
 
     /// The running browser, launched where there is none.

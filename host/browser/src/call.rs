@@ -52,6 +52,10 @@ impl Deadline {
         self.at.saturating_duration_since(Instant::now())
     }
 
+    pub(crate) fn cancel(&self) -> &CancellationToken {
+        &self.cancel
+    }
+
     pub(crate) fn passed(&self) -> bool {
         self.remaining().is_zero()
     }

@@ -1,6 +1,7 @@
 //! A context: the pages of one tenant, with the fence around them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,6 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::browser::Browser;
 use crate::call::{Call, Deadline};
+use crate::downloads::{Download, Downloads};
 use crate::engine::Engine;
 use crate::error::{Code, Error};
 use crate::event::Event;
@@ -18,6 +20,7 @@ use crate::fence::Fence;
 use crate::options::PageOptions;
 use crate::page::{self, Page};
 use crate::tab::{Owner, Tab};
+use crate::targets::Guard;
 
 /// How long [`Context::close`] waits for the browser.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -31,13 +34,14 @@ const OPEN_TIMEOUT: Duration = Duration::from_secs(30);
 /// is opened in a new browser.
 pub struct Context {
     browser: Browser,
-    fence: Arc<Fence>,
-    events: mpsc::UnboundedSender<Event>,
+    guard: Arc<Guard>,
     /// Held while a browser context is made, so that two first pages share one.
     making: tokio::sync::Mutex<()>,
     place: Mutex<Option<Place>>,
     pages: Mutex<HashMap<u32, Arc<Tab>>>,
     opening: Mutex<HashSet<u32>>,
+    /// That pages which are closed by now were on, or that were set.
+    origins: Mutex<BTreeSet<String>>,
     closed: AtomicBool,
 }
 
@@ -64,12 +68,12 @@ impl Context {
     pub(crate) fn new(browser: Browser, fence: Fence, events: mpsc::UnboundedSender<Event>) -> Context {
         Context {
             browser,
-            fence: Arc::new(fence),
-            events,
+            guard: Arc::new(Guard { fence: Arc::new(fence), events, downloads: Mutex::default() }),
             making: tokio::sync::Mutex::default(),
             place: Mutex::default(),
             pages: Mutex::default(),
             opening: Mutex::default(),
+            origins: Mutex::default(),
             closed: AtomicBool::new(false),
         }
     }
@@ -84,20 +88,70 @@ impl Context {
     pub async fn open(&self, id: u32, options: PageOptions, call: &Call) -> Result<Page, Error> {
         let deadline = call.start();
         let _reserved = self.reserve(id)?;
-        let options = Arc::new(options);
-        let owner = Owner { page: id, popup: false, options: Arc::clone(&options), events: self.events.clone() };
-        let mut opened = self.open_tab(owner.clone(), &deadline).await;
+        let mut opened = self.open_tab(id, options.clone(), &deadline).await;
         // A browser that died a moment ago may not have been missed before it was asked.
         if matches!(&opened, Err(error) if error.code == Code::PageLost) {
-            opened = self.open_tab(owner, &deadline).await;
+            opened = self.open_tab(id, options, &deadline).await;
         }
         let tab = opened?;
         self.pages().insert(id, Arc::clone(&tab));
-        Ok(Page::new(tab, Arc::clone(&self.fence), options))
+        let options = tab.owner().map(|owner| owner.options).unwrap_or_default();
+        Ok(Page::new(tab, Arc::clone(&self.guard), options))
     }
 
-    async fn open_tab(&self, owner: Owner, deadline: &Deadline) -> Result<Arc<Tab>, Error> {
+    /// The oldest popup of `opener` that nobody has taken, as soon as there is one. From then on it is page `id`.
+    ///
+    /// A popup that is never taken works on all the same: its events name the page that opened it.
+    ///
+    /// # Errors
+    /// [`Code::Timeout`](crate::Code::Timeout): there was none; [`Code::Invalid`](crate::Code::Invalid): a number in use.
+    pub async fn popup(&self, opener: &Page, id: u32, call: &Call) -> Result<Page, Error> {
+        let deadline = call.start();
+        let _reserved = self.reserve(id)?;
+        let opened = async {
+            tokio::select! {
+                biased;
+                popup = opener.tab().take_popup() => Ok(popup),
+                lost = opener.tab().lost() => Err(lost),
+            }
+        };
+        let tab = deadline.run("a popup to open", opened).await??;
+        let options = opener.tab().owner().map(|owner| owner.options).unwrap_or_default();
+        let (options, events) = (Arc::clone(&options), self.guard.events.clone());
+        tab.set_owner(Owner { page: id, popup: false, options: Arc::clone(&options), events });
+        self.pages().insert(id, Arc::clone(&tab));
+        Ok(Page::new(tab, Arc::clone(&self.guard), options))
+    }
+
+    /// From now on pages may download files into `folder`, each of `limit` bytes at most; a hundred in the life of the
+    /// context. Without this call downloads are refused.
+    ///
+    /// # Errors
+    /// [`Code::Invalid`](crate::Code::Invalid): there is no such folder.
+    pub async fn downloads_into(&self, folder: PathBuf, limit: u64) -> Result<(), Error> {
+        let folder = tokio::fs::canonicalize(&folder)
+            .await
+            .ok()
+            .filter(|folder| folder.is_dir())
+            .ok_or_else(|| Error::invalid(format!("{} is no folder", folder.display())))?;
+        *self.guard.downloads.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some(Arc::new(Downloads::new(folder, limit)));
+        if let Some(place) = self.place_slot().clone() {
+            place.allow_downloads(&self.guard);
+        }
+        Ok(())
+    }
+
+    /// All downloads so far, the oldest first.
+    pub fn downloads(&self) -> Vec<Download> {
+        self.guard.downloads().map(|downloads| downloads.all()).unwrap_or_default()
+    }
+
+    async fn open_tab(&self, id: u32, mut options: PageOptions, deadline: &Deadline) -> Result<Arc<Tab>, Error> {
         let place = deadline.run("the browser to start", self.place()).await??;
+        self.browser.check_limits(&place.engine, self.guard_pages())?;
+        options.user_agent.get_or_insert_with(|| place.engine.agent().to_owned());
+        let owner = Owner { page: id, popup: false, options: Arc::new(options), events: self.guard.events.clone() };
         let (give, taken) = oneshot::channel();
         // In a task of its own: a caller that gives up must not leave a page behind that nobody
         // knows.
@@ -128,7 +182,7 @@ impl Context {
             return None;
         }
         self.browser.context_closed();
-        self.fence.close();
+        self.guard.fence.close();
         self.pages().clear();
         let place = self.place_slot().take()?;
         place.engine.targets().disown(&place.id);
@@ -141,7 +195,14 @@ impl Context {
             return Err(Error::invalid("the context is closed"));
         }
         let mut pages = self.pages();
-        pages.retain(|_, tab| tab.gone().is_none());
+        pages.retain(|_, tab| {
+            let open = tab.gone().is_none();
+            if !open {
+                let left = tab.state.borrow().origins.clone();
+                self.origins.lock().unwrap_or_else(PoisonError::into_inner).extend(left);
+            }
+            open
+        });
         if pages.contains_key(&id) || !self.opening().insert(id) {
             return Err(Error::invalid(format!("page {id} is open already")));
         }
@@ -158,14 +219,15 @@ impl Context {
         }
         let params = json!({
             "disposeOnDetach": true,
-            "proxyServer": format!("http://{}", self.fence.address()),
+            "proxyServer": format!("http://{}", self.guard.fence.address()),
             // Else loopback addresses would not go through the proxy.
             "proxyBypassList": "<-loopback>",
         });
         let (give, taken) = oneshot::channel();
+        let guard = Arc::clone(&self.guard);
         // As with pages: a caller that gives up must not leave a context behind.
         tokio::spawn(async move {
-            let made = Place::make(engine, &params).await;
+            let made = Place::make(engine, &params, &guard).await;
             if let Err(Ok(place)) = give.send(made) {
                 place.dispose();
             }
@@ -181,6 +243,45 @@ impl Context {
 
     fn place_slot(&self) -> MutexGuard<'_, Option<Place>> {
         self.place.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A call about what the context remembers.
+    pub(crate) async fn storage_call<T: serde::de::DeserializeOwned>(
+        &self,
+        method: &'static str,
+        mut params: Value,
+        deadline: &Deadline,
+    ) -> Result<T, Error> {
+        let place = deadline.run("the browser to start", self.place()).await??;
+        params["browserContextId"] = place.id.as_str().into();
+        deadline.run("the browser to answer", place.engine.call(method, &params)).await?
+    }
+
+    /// Origins whose storage may hold something.
+    pub(crate) fn origins(&self) -> BTreeSet<String> {
+        let mut origins = self.origins.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for tab in self.pages().values() {
+            origins.extend(tab.state.borrow().origins.iter().cloned());
+        }
+        origins
+    }
+
+    pub(crate) fn note_origin(&self, origin: &str) {
+        self.origins.lock().unwrap_or_else(PoisonError::into_inner).insert(origin.to_owned());
+    }
+
+    /// A page that nobody sees, and that loads nothing: every address is an empty document.
+    pub(crate) async fn hidden_page(&self, deadline: &Deadline) -> Result<Page, Error> {
+        let tab = self.open_tab(0, PageOptions::default(), deadline).await?;
+        tab.disown();
+        tab.make_blank();
+        let everything = json!({"patterns": [{"urlPattern": "*"}]});
+        tab.call::<Value>("Fetch.enable", &everything, "a hidden page", deadline).await?;
+        Ok(Page::new(tab, Arc::clone(&self.guard), Arc::default()))
+    }
+
+    fn guard_pages(&self) -> usize {
+        self.pages().values().filter(|tab| tab.gone().is_none()).count()
     }
 
     fn opening(&self) -> MutexGuard<'_, HashSet<u32>> {
@@ -204,11 +305,23 @@ impl Drop for Reserved<'_> {
 }
 
 impl Place {
-    async fn make(engine: Arc<Engine>, params: &Value) -> Result<Place, Error> {
+    async fn make(engine: Arc<Engine>, params: &Value, guard: &Arc<Guard>) -> Result<Place, Error> {
         let created: CreatedContext = engine.call("Target.createBrowserContext", params).await?;
-        let deny = json!({"behavior": "deny", "browserContextId": created.id});
-        engine.connection().post(None, "Browser.setDownloadBehavior", &deny);
-        Ok(Place { engine, id: created.id })
+        engine.targets().guard(&created.id, Arc::clone(guard));
+        let place = Place { engine, id: created.id };
+        place.allow_downloads(guard);
+        Ok(place)
+    }
+
+    fn allow_downloads(&self, guard: &Guard) {
+        let behavior = match guard.downloads() {
+            None => json!({"behavior": "deny", "browserContextId": self.id}),
+            Some(downloads) => json!({
+                "behavior": "allowAndName", "browserContextId": self.id,
+                "downloadPath": downloads.folder, "eventsEnabled": true,
+            }),
+        };
+        self.engine.connection().post(None, "Browser.setDownloadBehavior", &behavior);
     }
 
     fn dispose(&self) {

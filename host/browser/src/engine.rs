@@ -19,17 +19,23 @@ const LAUNCH_TIMEOUT: Duration = Duration::from_secs(15);
 /// How long a browser may take to end after it was asked, or after its pipe broke.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// Megabytes a renderer.
+const RENDERER_MEMORY: u32 = 2048;
+
 /// Dropping it kills the browser.
 pub(crate) struct Engine {
     connection: Arc<Connection>,
     process: Arc<Process>,
     targets: Arc<Targets>,
     version: String,
+    agent: String,
 }
 
 #[derive(Deserialize)]
 struct Version {
     product: String,
+    #[serde(rename = "userAgent")]
+    agent: String,
 }
 
 impl Engine {
@@ -52,7 +58,7 @@ impl Engine {
             let version: Version = version.wait().await?;
             discover.wait::<Value>().await?;
             attach.wait::<Value>().await?;
-            Ok::<_, Failure>(version.product)
+            Ok::<_, Failure>(version)
         };
         let greeting = async {
             match greeting.await {
@@ -65,9 +71,14 @@ impl Engine {
         let version =
             Deadline::after(LAUNCH_TIMEOUT).run("the browser to start", greeting).await.and_then(|greeted| greeted);
         let version = version.map_err(|error| Error::unavailable(format!("no browser: {}", error.message)))?;
+        let Version { product: version, agent } = version;
+        // Sites serve something else, or nothing, to a browser that calls itself headless.
+        let agent = agent.replace("HeadlessChrome", "Chrome");
         tracing::info!(%version, pid = process.pid(), elapsed = ?begin.elapsed(), "Chromium started");
+        let limit = config.renderer_memory.unwrap_or(RENDERER_MEMORY);
+        tokio::spawn(crate::memory::watch(Arc::downgrade(&connection), Arc::clone(&targets), limit));
         tokio::spawn(watch(Arc::downgrade(&process), Arc::clone(&targets)));
-        Ok(Engine { connection, process, targets, version })
+        Ok(Engine { connection, process, targets, version, agent })
     }
 
     pub(crate) fn connection(&self) -> &Arc<Connection> {
@@ -80,6 +91,11 @@ impl Engine {
 
     pub(crate) fn version(&self) -> &str {
         &self.version
+    }
+
+    /// What pages call the browser unless they are told otherwise.
+    pub(crate) fn agent(&self) -> &str {
+        &self.agent
     }
 
     pub(crate) fn pid(&self) -> Option<u32> {

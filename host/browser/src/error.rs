@@ -20,8 +20,14 @@ pub enum Code {
     Ambiguous,
     /// Another element would have received the click; the message names it.
     Covered,
+    /// A ref whose element or document is gone. A new snapshot shows what is there now.
+    StaleRef,
     /// The page, its renderer or the whole browser is gone. A new page has to be opened.
     PageLost,
+    /// A script of the caller threw; the message is what it threw.
+    Script,
+    /// More of something than may be, such as pages.
+    Limit,
     /// The policy does not allow the destination; `details.grant` is the line that would.
     Denied,
     /// The call can never work as written: a bad URL, locator, key or setting.
@@ -39,7 +45,10 @@ impl Code {
             Code::NotFound => "not-found",
             Code::Ambiguous => "ambiguous",
             Code::Covered => "covered",
+            Code::StaleRef => "stale-ref",
             Code::PageLost => "page-lost",
+            Code::Script => "script",
+            Code::Limit => "limit",
             Code::Denied => "denied",
             Code::Invalid => "invalid",
             Code::Unavailable => "unavailable",

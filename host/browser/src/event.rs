@@ -1,5 +1,7 @@
 //! What happens in a context besides the calls.
 
+use std::path::PathBuf;
+
 /// Sent to the channel given to [`Browser::context`](crate::Browser::context), in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -13,7 +15,7 @@ pub enum Event {
         kind: String,
         /// The page's text; empty where it can't be read.
         message: String,
-        /// `dismissed`, or `accepted` for `beforeunload`.
+        /// `dismissed` or `accepted`.
         action: &'static str,
     },
     /// A connection was refused. Once an origin and context.
@@ -35,5 +37,14 @@ pub enum Event {
         page: u32,
         /// Why, in words.
         reason: String,
+    },
+    /// A download has ended, and its file is whole.
+    Downloaded {
+        /// The page it began in; for a popup that nobody took, its opener.
+        page: u32,
+        /// The file's name.
+        name: String,
+        /// Where it lies.
+        path: PathBuf,
     },
 }

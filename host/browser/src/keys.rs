@@ -191,6 +191,28 @@ pub(crate) fn events(keys: &str) -> Result<Vec<Value>, Error> {
     Ok(events)
 }
 
+/// The events of a character that is typed: with Shift where a US keyboard has it there. One that it lacks is a key of
+/// another layout.
+pub(crate) fn typed(letter: char) -> Vec<Value> {
+    let shifted = letter.is_ascii_uppercase() || SIGNS.iter().any(|sign| sign.1 == letter);
+    let held = if shifted { Modifier::Shift.bit() } else { 0 };
+    match key(letter.encode_utf8(&mut [0; 4]), false) {
+        Some(key) => vec![down(&key, held), event("keyUp", &key, held)],
+        // No key types a control character.
+        None => Vec::new(),
+    }
+}
+
+/// CDP's bit field for keys that are held.
+pub(crate) fn modifiers(names: &[String]) -> Result<u8, Error> {
+    names.iter().try_fold(0, |held, name| {
+        let modifier = Modifier::parse(name);
+        let modifier = modifier
+            .ok_or_else(|| Error::invalid(format!("`{name}` is no modifier; known: Alt, Control, Meta, Shift")))?;
+        Ok(held | modifier.bit())
+    })
+}
+
 fn down(key: &Key, held: u8) -> Value {
     // With Control, Alt or Meta a key types nothing.
     let text = key.text.as_ref().filter(|_| held & !Modifier::Shift.bit() == 0);

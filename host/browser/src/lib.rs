@@ -21,26 +21,42 @@
 //! Everything above `cdp` would work the same over another transport.
 
 mod browser;
+mod browsers;
 mod call;
 mod cdp;
 mod context;
+mod downloads;
 mod engine;
 mod error;
 mod event;
 mod fence;
+mod frames;
 mod keys;
 mod launch;
 mod locator;
+mod memory;
 mod options;
 mod page;
+mod records;
+mod storage;
 mod tab;
 mod targets;
 
 pub use browser::{Browser, Config};
+pub use browsers::Browsers;
 pub use call::Call;
 pub use context::Context;
+pub use downloads::{Download, DownloadState};
 pub use error::{Code, Error};
 pub use event::Event;
+pub use fence::dial::Refusal;
 pub use fence::policy::{Destination, Policy, Scheme, Verdict};
-pub use options::{Format, Image, Navigation, PageOptions, Shot, Until};
+pub use fence::resolve::Resolver;
+pub use fence::upstream::Upstream;
+pub use options::{
+    Button, ClickOptions, ColorScheme, Credentials, DialogAnswer, Dialogs, Format, Geolocation, Image, LoadState,
+    Navigation, PageOptions, PdfOptions, Shot, SnapshotOptions, Until,
+};
 pub use page::Page;
+pub use records::{ConsoleMessage, PageError, Request};
+pub use storage::{Cookie, Entry, OriginState, StorageState};

@@ -4,8 +4,9 @@
 //! nothing is missed between a call and its wait, and nothing has to be remembered by who was not
 //! there.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{BTreeSet, HashSet, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -15,10 +16,15 @@ use crate::call::Deadline;
 use crate::cdp::{Connection, Failure};
 use crate::error::Error;
 use crate::event::Event;
-use crate::options::PageOptions;
+use crate::frames::{Frames, Place};
+use crate::options::{Dialogs, PageOptions};
+use crate::records::Records;
 
 /// Documents remembered a page. A `goto` looks for its own among the last ones.
 const DOCUMENTS: usize = 32;
+
+/// Origins remembered a page: their storage can be asked for later.
+const ORIGINS: usize = 256;
 
 /// One attempt to load a document into the main frame; CDP calls it a loader.
 #[derive(Debug, Clone, Default)]
@@ -29,8 +35,12 @@ pub(crate) struct Document {
     pub(crate) status: u16,
     /// It has become the page's document.
     pub(crate) committed: bool,
+    /// Its `DOMContentLoaded` event has been fired.
+    pub(crate) parsed: bool,
     /// Its load event has been fired.
     pub(crate) loaded: bool,
+    /// It had no request under way for half a second.
+    pub(crate) idle: bool,
     /// Chromium's text, such as `net::ERR_ABORTED`.
     pub(crate) failed: Option<String>,
 }
@@ -41,6 +51,7 @@ pub(crate) struct TabState {
     /// Why the page can't be used any more.
     pub(crate) gone: Option<String>,
     pub(crate) main_frame: String,
+    pub(crate) frames: Frames,
     /// The address of the committed document, with the fragment.
     pub(crate) url: String,
     /// The loader of the committed document.
@@ -56,6 +67,12 @@ pub(crate) struct TabState {
     /// Navigations that changed the address and kept the document.
     pub(crate) within_document: u64,
     pub(crate) dialogs: u32,
+    /// What a drag that has begun carries.
+    pub(crate) drag: Option<serde_json::Value>,
+    /// The input that wants files, and whether it takes several.
+    pub(crate) chooser: Option<(i64, bool)>,
+    /// Origins that were in it, in any frame.
+    pub(crate) origins: BTreeSet<String>,
 }
 
 impl TabState {
@@ -81,6 +98,15 @@ impl TabState {
             self.documents.len() - 1
         });
         &mut self.documents[position]
+    }
+
+    pub(crate) fn note_origin(&mut self, url: &str) {
+        if let Ok(url) = url::Url::parse(url)
+            && matches!(url.scheme(), "http" | "https")
+            && self.origins.len() < ORIGINS
+        {
+            self.origins.insert(url.origin().ascii_serialization());
+        }
     }
 
     pub(crate) fn navigation_begins(&mut self) {
@@ -109,19 +135,90 @@ pub(crate) struct Identity {
 /// An attached page target.
 pub(crate) struct Tab {
     pub(crate) target: String,
-    pub(crate) session: String,
+    /// The page's own; frames of other sites may have others.
+    pub(crate) session: Arc<str>,
     pub(crate) context: String,
     pub(crate) state: watch::Sender<TabState>,
     connection: Arc<Connection>,
     owner: Mutex<Option<Owner>>,
+    records: Mutex<Records>,
+    dialogs: Mutex<Dialogs>,
+    /// Opened by this page, and not yet taken by anybody.
+    popups: watch::Sender<VecDeque<Arc<Tab>>>,
+    /// Requests that were given credentials already.
+    attempts: Mutex<HashSet<String>>,
+    /// Every document in it is empty, and comes from nowhere.
+    blank: AtomicBool,
 }
 
 impl Tab {
     pub(crate) fn new(connection: Arc<Connection>, identity: Identity, owner: Option<Owner>) -> Tab {
         let Identity { target, session, context } = identity;
+        let session: Arc<str> = session.into();
         // Chromium names the main frame like the target.
-        let state = TabState { main_frame: target.clone(), ..TabState::default() };
-        Tab { target, session, context, state: watch::Sender::new(state), connection, owner: Mutex::new(owner) }
+        let mut state = TabState { main_frame: target.clone(), ..TabState::default() };
+        state.frames.attach(&target, None, &session);
+        let dialogs = owner.as_ref().map(|owner| owner.options.dialogs.clone()).unwrap_or_default();
+        Tab {
+            target,
+            session,
+            context,
+            state: watch::Sender::new(state),
+            connection,
+            owner: Mutex::new(owner),
+            records: Mutex::default(),
+            dialogs: Mutex::new(dialogs),
+            popups: watch::Sender::default(),
+            attempts: Mutex::default(),
+            blank: AtomicBool::new(false),
+        }
+    }
+
+    pub(crate) fn records(&self) -> MutexGuard<'_, Records> {
+        self.records.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn dialogs(&self) -> MutexGuard<'_, Dialogs> {
+        self.dialogs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a request asks for credentials for the first time.
+    pub(crate) fn first_attempt(&self, request: &str) -> bool {
+        self.attempts.lock().unwrap_or_else(PoisonError::into_inner).insert(request.to_owned())
+    }
+
+    pub(crate) fn is_blank(&self) -> bool {
+        self.blank.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn make_blank(&self) {
+        self.blank.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn add_popup(&self, popup: &Arc<Tab>) {
+        self.popups.send_modify(|popups| {
+            popups.retain(|popup| popup.gone().is_none());
+            popups.push_back(Arc::clone(popup));
+        });
+    }
+
+    /// The oldest popup that was not taken yet, as soon as there is one.
+    pub(crate) async fn take_popup(&self) -> Arc<Tab> {
+        let mut popups = self.popups.subscribe();
+        loop {
+            popups.borrow_and_update();
+            let mut taken = None;
+            self.popups.send_if_modified(|popups| {
+                popups.retain(|popup| popup.gone().is_none());
+                taken = popups.pop_front();
+                false
+            });
+            if let Some(taken) = taken {
+                return taken;
+            }
+            // The sender lives in `self`.
+            let _ = popups.changed().await;
+        }
     }
 
     pub(crate) fn owner(&self) -> Option<Owner> {
@@ -164,6 +261,30 @@ impl Tab {
         self.connection.send(Some(&self.session), method, params)
     }
 
+    /// As [`Tab::send`], to the session of a frame.
+    pub(crate) fn send_in(
+        &self,
+        session: &str,
+        method: &'static str,
+        params: &Value,
+    ) -> crate::cdp::connection::Answer {
+        self.connection.send(Some(session), method, params)
+    }
+
+    pub(crate) fn post_in(&self, session: &str, method: &'static str, params: &Value) {
+        self.connection.post(Some(session), method, params);
+    }
+
+    /// The main frame with its present document.
+    pub(crate) fn main_place(&self) -> Place {
+        let state = self.state.borrow();
+        state.frames.place(&state.main_frame).unwrap_or_else(|| Place {
+            frame: state.main_frame.clone(),
+            session: Arc::clone(&self.session),
+            loader: state.loader.clone(),
+        })
+    }
+
     pub(crate) fn post(&self, method: &'static str, params: &Value) {
         self.connection.post(Some(&self.session), method, params);
     }
@@ -191,7 +312,10 @@ impl Tab {
         match deadline.run(waiting_for, work).await?? {
             // The reason comes a moment later, from the process.
             Err(Failure::Closed) => Err(deadline.run(waiting_for, self.until_gone()).await?),
-            Err(Failure::Protocol { message, .. }) if message.contains("Session with given id not found") => {
+            // The end of the page is told before this; else it is the session of a frame that has moved.
+            Err(Failure::Protocol { message, .. })
+                if message.contains("Session with given id not found") && self.gone().is_some() =>
+            {
                 Err(self.gone().unwrap_or_else(|| Error::page_lost("it was closed")))
             }
             other => Ok(other),
@@ -234,6 +358,11 @@ impl Tab {
             }
         };
         deadline.run(waiting_for, work).await?
+    }
+
+    /// Waits for the end of the page, and says why it came.
+    pub(crate) async fn lost(&self) -> Error {
+        self.until_gone().await
     }
 
     async fn until_gone(&self) -> Error {

@@ -91,8 +91,16 @@ calls! {
     StateKeys = "state.keys", Redo, false;
     /// Saves a file.
     ArtifactSave = "artifacts.save", Redo, false;
+    /// Saves a file of the workdir.
+    ArtifactSaveFile = "artifacts.save-file", Redo, false;
     /// Reads one.
     ArtifactRead = "artifacts.read", Redo, false;
+    /// Shows what a secret says.
+    SecretReveal = "secrets.reveal", Redo, false;
+    /// Sends GET or HEAD.
+    HttpGet = "http.get", Redo, true;
+    /// Sends any other request.
+    HttpSend = "http.send", Once, true;
     /// Opens a page.
     BrowserOpen = "browser.open", Redo, false;
     /// Closes a page.
@@ -113,6 +121,8 @@ calls! {
     BrowserClick = "browser.click", Once, true;
     /// Replaces the value of a field.
     BrowserFill = "browser.fill", Once, true;
+    /// Fills a secret into a field.
+    BrowserFillSecret = "browser.fill-secret", Once, true;
     /// Presses keys.
     BrowserPress = "browser.press", Once, true;
 }
@@ -127,7 +137,8 @@ impl Call {
     /// Whether its completion is a public record of its own (`step.finished`).
     #[must_use]
     pub fn reports(self) -> bool {
-        matches!(self.class(), Class::Redo | Class::Once) && !matches!(self, Self::PollReady | Self::ArtifactSave)
+        matches!(self.class(), Class::Redo | Class::Once)
+            && !matches!(self, Self::PollReady | Self::ArtifactSave | Self::ArtifactSaveFile)
     }
 }
 

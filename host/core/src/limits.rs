@@ -18,6 +18,10 @@ pub struct Limits {
     pub entries: u64,
     /// Answers in the journal of one turn, in bytes.
     pub answer_bytes: u64,
+    /// All files of the workdir, in bytes.
+    pub file_bytes: u64,
+    /// Files and folders of the workdir.
+    pub files: u64,
 }
 
 impl Default for Limits {
@@ -29,6 +33,8 @@ impl Default for Limits {
             records: 100_000,
             entries: 20_000,
             answer_bytes: 64 << 20,
+            file_bytes: 1 << 30,
+            files: 10_000,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The manifest: what a plugin says of itself, in the custom section `windlass:manifest` of its component.
 
-use crate::Permission;
 use crate::limits::SCHEMA_BYTES;
+use crate::{AskFirst, Permission};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -53,6 +53,44 @@ pub struct ToolManifest {
     /// MCP's hints: `readOnlyHint`, `destructiveHint`, `idempotentHint`, `openWorldHint`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub annotations: BTreeMap<String, Value>,
+    /// Whether a caller over MCP may, must or can't take the call as a task.
+    #[serde(default, skip_serializing_if = "TaskSupport::is_default")]
+    pub task_support: TaskSupport,
+    /// What is asked before a task exists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ask_first: Option<AskFirst>,
+}
+
+/// How a tool is called over MCP. Over HTTP and at the command line each call is a task.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TaskSupport {
+    /// Never as a task: the caller waits, for a bounded time.
+    Forbidden,
+    /// As a task by callers that take tasks; the others wait.
+    #[default]
+    Optional,
+    /// As a task only: callers that take none are refused.
+    Required,
+}
+
+impl TaskSupport {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Forbidden, Self::Optional, Self::Required];
+
+    /// The word of the manifest.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Forbidden => "forbidden",
+            Self::Optional => "optional",
+            Self::Required => "required",
+        }
+    }
+
+    fn is_default(&self) -> bool {
+        *self == Self::Optional
+    }
 }
 
 /// Why a manifest is refused.
@@ -76,6 +114,14 @@ pub enum ManifestError {
     /// No tool, or too many.
     #[error("a plugin has 1 to 64 tools, this one has {0}")]
     Tools(usize),
+    /// A form asked before the task exists.
+    #[error("askFirst of tool `{tool}` is refused: {why}")]
+    AskFirst {
+        /// The tool.
+        tool: String,
+        /// The rule it breaks.
+        why: String,
+    },
     /// A schema that the host does not take.
     #[error("the {which} of tool `{tool}` is refused: {why}")]
     Schema {
@@ -129,6 +175,10 @@ impl Manifest {
                 return Err(ManifestError::Twice(tool.name.clone()));
             }
             tool.check_schemas()?;
+            if let Some(ask) = &tool.ask_first {
+                let refused = |why| ManifestError::AskFirst { tool: tool.name.clone(), why };
+                ask.check(&tool.input_schema).map_err(refused)?;
+            }
         }
         Ok(manifest)
     }
@@ -189,6 +239,16 @@ mod tests {
     }
 
     #[test]
+    fn how_a_tool_is_called_is_one_of_three_words() {
+        let mut m = manifest();
+        assert_eq!(read(&m).unwrap().tools[0].task_support, TaskSupport::Optional);
+        for support in TaskSupport::ALL {
+            m["tools"][0]["taskSupport"] = json!(support.as_str());
+            assert_eq!(read(&m).unwrap().tools[0].task_support, support);
+        }
+    }
+
+    #[test]
     fn each_rule_refuses_by_its_own_name() {
         let with = |path: &str, value: Value| {
             let mut m = manifest();
@@ -205,6 +265,13 @@ mod tests {
         assert!(
             matches!(with("/tools/0/inputSchema", remote), ManifestError::Schema { why, .. } if why.contains("http://x/y"))
         );
+        let mut odd = manifest();
+        odd["tools"][0]["taskSupport"] = json!("sometimes");
+        assert!(matches!(read(&odd), Err(ManifestError::Unreadable(m)) if m.contains("sometimes")));
+        let mut asks = manifest();
+        asks["tools"][0]["askFirst"] = json!({"key": "who", "message": "Who?", "schema": {"type": "object",
+            "properties": {"name": {"type": "string"}}}});
+        assert!(matches!(read(&asks), Err(ManifestError::AskFirst { why, .. }) if why.contains("`name`")));
         let mut unknown = manifest();
         unknown["surprise"] = json!(1);
         assert!(matches!(read(&unknown), Err(ManifestError::Unreadable(m)) if m.contains("surprise")));

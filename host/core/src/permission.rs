@@ -2,28 +2,11 @@
 //!
 //! A manifest asks, a grant allows; effective is what both say.
 
+use crate::Origin;
+use crate::manifest::is_name;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
-
-/// Scheme, host and port: what a page may reach. `http` stands for `ws` too, `https` for `wss`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Origin {
-    /// `http` or `https`.
-    pub secure: bool,
-    /// Lower-case name or address, IPv6 in brackets, as URLs have it.
-    pub host: String,
-    /// The port, also where it is the scheme's own.
-    pub port: u16,
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (scheme, own) = if self.secure { ("https", 443) } else { ("http", 80) };
-        write!(f, "{scheme}://{}", self.host)?;
-        if self.port == own { Ok(()) } else { write!(f, ":{}", self.port) }
-    }
-}
 
 /// Which origins a line means.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -39,27 +22,54 @@ pub enum Origins {
 pub enum Permission {
     /// `browser ORIGIN`: pages may load it.
     Browser(Origins),
+    /// `http ORIGIN`: requests may go there.
+    Http(Origins),
+    /// `secret NAME`: it may be sent to the origins it is bound to, without being seen.
+    Secret(String),
+    /// `reveal NAME`: its value may be seen.
+    Reveal(String),
+    /// `workdir`: files under `/workdir`.
+    Workdir,
 }
+
+/// The lines that are known, for messages.
+const KNOWN: &str = "`browser ORIGIN`, `http ORIGIN`, `secret NAME`, `reveal NAME`, `workdir`";
 
 /// Why a line is no permission.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PermissionError {
     /// The first word is not known.
-    #[error("unknown permission `{0}`: this host knows `browser ORIGIN`")]
+    #[error("unknown permission `{0}`: this host knows {KNOWN}")]
     Unknown(String),
-    /// `browser` without an origin, or with something else behind it.
+    /// `browser` or `http` without an origin, or with something else behind it.
     #[error(
-        "`{0}` does not name an origin: write `browser https://shop.example`, with a port if it is not the scheme's own, or `browser *`"
+        "`{line}` does not name an origin: write `{word} https://shop.example`, with a port if it is not the scheme's own, or `{word} *`"
     )]
-    NotAnOrigin(String),
+    NotAnOrigin {
+        /// The line.
+        line: String,
+        /// Its first word.
+        word: &'static str,
+    },
+    /// `secret` or `reveal` without the name of a secret.
+    #[error("`{0}` does not name a secret: a name is [a-z][a-z0-9_-]{{0,63}}, and each is asked for by its own line")]
+    NotASecret(String),
+    /// `workdir` with something behind it.
+    #[error("`{0}`: nothing goes behind `workdir`")]
+    Bare(String),
 }
 
 impl Permission {
-    /// The interface of the contract that the permission is about: `browser`.
+    /// The interfaces of the contract that the permission is about; one of them has to be imported. None: it is about
+    /// WASI's file system.
     #[must_use]
-    pub fn interface(&self) -> &'static str {
+    pub fn interfaces(&self) -> &'static [&'static str] {
         match self {
-            Self::Browser(_) => "browser",
+            Self::Browser(_) => &["browser"],
+            Self::Http(_) => &["http"],
+            Self::Secret(_) => &["http", "browser"],
+            Self::Reveal(_) => &["secrets"],
+            Self::Workdir => &[],
         }
     }
 
@@ -67,9 +77,17 @@ impl Permission {
     #[must_use]
     pub fn covers(&self, granted: &Self) -> bool {
         match (self, granted) {
-            (Self::Browser(Origins::Any), Self::Browser(_)) => true,
-            (Self::Browser(Origins::One(a)), Self::Browser(Origins::One(b))) => a == b,
-            (Self::Browser(Origins::One(_)), Self::Browser(Origins::Any)) => false,
+            (Self::Browser(Origins::Any), Self::Browser(_)) | (Self::Http(Origins::Any), Self::Http(_)) => true,
+            (asked, granted) => asked == granted,
+        }
+    }
+}
+
+impl fmt::Display for Origins {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Any => f.write_str("*"),
+            Self::One(origin) => origin.fmt(f),
         }
     }
 }
@@ -77,8 +95,11 @@ impl Permission {
 impl fmt::Display for Permission {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Browser(Origins::Any) => f.write_str("browser *"),
-            Self::Browser(Origins::One(origin)) => write!(f, "browser {origin}"),
+            Self::Browser(origins) => write!(f, "browser {origins}"),
+            Self::Http(origins) => write!(f, "http {origins}"),
+            Self::Secret(name) => write!(f, "secret {name}"),
+            Self::Reveal(name) => write!(f, "reveal {name}"),
+            Self::Workdir => f.write_str("workdir"),
         }
     }
 }
@@ -88,34 +109,31 @@ impl FromStr for Permission {
 
     fn from_str(line: &str) -> Result<Self, PermissionError> {
         let mut words = line.split_ascii_whitespace();
-        let (word, rest, more) = (words.next().unwrap_or(""), words.next(), words.next());
-        if word != "browser" {
-            return Err(PermissionError::Unknown(line.trim().to_owned()));
-        }
-        let wrong = || PermissionError::NotAnOrigin(line.trim().to_owned());
-        match (rest, more) {
-            (Some("*"), None) => Ok(Self::Browser(Origins::Any)),
-            (Some(origin), None) => Ok(Self::Browser(Origins::One(origin_of(origin).ok_or_else(wrong)?))),
-            _ => Err(wrong()),
+        let (word, rest) = (words.next().unwrap_or(""), words.next());
+        let bare = rest.is_none();
+        let rest = rest.filter(|_| words.next().is_none());
+        let line = || line.trim().to_owned();
+        let origins = |word| match rest {
+            Some("*") => Ok(Origins::Any),
+            Some(origin) => {
+                origin.parse().map(Origins::One).map_err(|_| PermissionError::NotAnOrigin { line: line(), word })
+            }
+            None => Err(PermissionError::NotAnOrigin { line: line(), word }),
+        };
+        let secret = || {
+            let name = rest.filter(|name| is_name(name)).map(str::to_owned);
+            name.ok_or_else(|| PermissionError::NotASecret(line()))
+        };
+        match word {
+            "browser" => origins("browser").map(Self::Browser),
+            "http" => origins("http").map(Self::Http),
+            "secret" => secret().map(Self::Secret),
+            "reveal" => secret().map(Self::Reveal),
+            "workdir" if bare => Ok(Self::Workdir),
+            "workdir" => Err(PermissionError::Bare(line())),
+            _ => Err(PermissionError::Unknown(line())),
         }
     }
-}
-
-/// Reads an origin as URLs write it: odd notations of addresses become the usual one; no path, query or user.
-fn origin_of(text: &str) -> Option<Origin> {
-    let url = url::Url::parse(text).ok()?;
-    let secure = match url.scheme() {
-        "http" => false,
-        "https" => true,
-        _ => return None,
-    };
-    let bare = url.path() == "/"
-        && url.query().is_none()
-        && url.fragment().is_none()
-        && url.username().is_empty()
-        && url.password().is_none();
-    let (host, port) = (url.host_str()?.to_owned(), url.port_or_known_default()?);
-    bare.then_some(Origin { secure, host, port })
 }
 
 impl Serialize for Permission {
@@ -157,18 +175,42 @@ impl Grants {
     /// How far they reach for a page's request. `secure` is none where the scheme is not known (CONNECT).
     #[must_use]
     pub fn browser(&self, secure: Option<bool>, host: &str, port: u16) -> Reach {
-        let mut reach = Reach::None;
-        for Permission::Browser(origins) in &self.0 {
-            match origins {
-                Origins::One(o) if o.host == host && o.port == port && secure.is_none_or(|s| s == o.secure) => {
-                    return Reach::Named;
-                }
-                Origins::Any if matches!(port, 80 | 443) => reach = Reach::Public,
-                _ => {}
-            }
-        }
-        reach
+        let origins = self.0.iter().filter_map(|line| match line {
+            Permission::Browser(origins) => Some(origins),
+            _ => None,
+        });
+        reach(origins, secure, host, port)
     }
+
+    /// How far they reach for a request of the plugin's own.
+    #[must_use]
+    pub fn http(&self, origin: &Origin) -> Reach {
+        let origins = self.0.iter().filter_map(|line| match line {
+            Permission::Http(origins) => Some(origins),
+            _ => None,
+        });
+        reach(origins, Some(origin.secure), &origin.host, origin.port)
+    }
+
+    /// Whether this very line is among them.
+    #[must_use]
+    pub fn has(&self, line: &Permission) -> bool {
+        self.0.contains(line)
+    }
+}
+
+fn reach<'a>(origins: impl Iterator<Item = &'a Origins>, secure: Option<bool>, host: &str, port: u16) -> Reach {
+    let mut reach = Reach::None;
+    for origins in origins {
+        match origins {
+            Origins::One(o) if o.host == host && o.port == port && secure.is_none_or(|s| s == o.secure) => {
+                return Reach::Named;
+            }
+            Origins::Any if matches!(port, 80 | 443) => reach = Reach::Public,
+            _ => {}
+        }
+    }
+    reach
 }
 
 #[cfg(test)]
@@ -181,9 +223,17 @@ mod tests {
 
     #[test]
     fn a_line_reads_and_writes_the_same() {
-        for line in
-            ["browser *", "browser https://shop.example", "browser http://127.0.0.1:8080", "browser http://[::1]:81"]
-        {
+        for line in [
+            "browser *",
+            "browser https://shop.example",
+            "browser http://127.0.0.1:8080",
+            "browser http://[::1]:81",
+            "http *",
+            "http https://api.example:8443",
+            "secret shop-password",
+            "reveal api_key2",
+            "workdir",
+        ] {
             assert_eq!(p(line).to_string(), line);
         }
         assert_eq!(p("browser https://SHOP.example:443/").to_string(), "browser https://shop.example");
@@ -192,16 +242,24 @@ mod tests {
 
     #[test]
     fn what_is_no_permission_is_refused_with_its_text() {
-        assert_eq!("workdir".parse::<Permission>(), Err(PermissionError::Unknown("workdir".into())));
-        for line in [
-            "browser",
-            "browser shop.example",
-            "browser ftp://x",
-            "browser http://a/b",
-            "browser http://u@a",
-            "browser * x",
+        assert_eq!("workday".parse::<Permission>(), Err(PermissionError::Unknown("workday".into())));
+        for (word, rest) in [
+            ("browser", ""),
+            ("browser", " shop.example"),
+            ("browser", " ftp://x"),
+            ("browser", " ws://x"),
+            ("browser", " http://a/b"),
+            ("browser", " http://u@a"),
+            ("browser", " * x"),
+            ("http", ""),
+            ("http", " https://a https://b"),
         ] {
-            assert_eq!(line.parse::<Permission>(), Err(PermissionError::NotAnOrigin(line.into())), "{line}");
+            let line = format!("{word}{rest}");
+            assert_eq!(line.parse::<Permission>(), Err(PermissionError::NotAnOrigin { line: line.clone(), word }));
+        }
+        assert_eq!("workdir /tmp".parse::<Permission>(), Err(PermissionError::Bare("workdir /tmp".into())));
+        for line in ["secret", "secret *", "reveal A", "reveal a b", "secret ../key"] {
+            assert_eq!(line.parse::<Permission>(), Err(PermissionError::NotASecret(line.into())), "{line}");
         }
     }
 
@@ -210,7 +268,10 @@ mod tests {
         let granted = Grants(vec![p("browser http://127.0.0.1:1"), p("browser *"), p("browser https://b.example")]);
         assert_eq!(granted.under(&[p("browser *")]), granted);
         assert_eq!(granted.under(&[p("browser https://b.example")]), Grants(vec![p("browser https://b.example")]));
+        assert_eq!(granted.under(&[p("http *")]), Grants::default(), "a page is no request");
         assert_eq!(granted.under(&[]), Grants::default());
+        let secrets = Grants(vec![p("secret a"), p("reveal a")]);
+        assert_eq!(secrets.under(&[p("secret a"), p("secret b")]), Grants(vec![p("secret a")]));
     }
 
     #[test]
@@ -221,6 +282,8 @@ mod tests {
         assert_eq!(grants.browser(Some(true), "127.0.0.1", 8080), Reach::None);
         assert_eq!(grants.browser(Some(true), "shop.example", 443), Reach::Public);
         assert_eq!(grants.browser(Some(true), "shop.example", 8443), Reach::None);
+        assert_eq!(grants.http(&"http://127.0.0.1:8080".parse().unwrap()), Reach::None);
+        assert_eq!(Grants(vec![p("http *")]).http(&"https://a.example".parse().unwrap()), Reach::Public);
         assert_eq!(Grants::default().browser(Some(true), "shop.example", 443), Reach::None);
     }
 }

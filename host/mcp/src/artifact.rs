@@ -6,7 +6,7 @@ use crate::log::{missing, untrusted};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rmcp::ErrorData;
-use rmcp::model::{CacheScope, ReadResourceResult, ResourceContents};
+use rmcp::model::{AudioContent, CacheScope, ContentBlock, ImageContent, ReadResourceResult, ResourceContents};
 use serde_json::json;
 use windlass_core::TaskId;
 use windlass_core::text::size;
@@ -29,6 +29,29 @@ pub(crate) fn uri(task: TaskId, artifact: &str) -> String {
     format!("task-artifact://{task}/{artifact}")
 }
 
+fn is_text(mime_type: &str) -> bool {
+    mime_type.starts_with("text/") || mime_type == "application/json"
+}
+
+/// A file as content of a result: pictures, sounds and text; none for what a model can do nothing with.
+pub(crate) fn embedded(task: TaskId, artifact: &str, mime_type: &str, bytes: Vec<u8>) -> Option<ContentBlock> {
+    let marked = || meta([untrusted()]);
+    match mime_type.split('/').next() {
+        Some("image") => {
+            Some(ContentBlock::Image(ImageContent::new(STANDARD.encode(bytes), mime_type).with_meta(marked())))
+        }
+        Some("audio") => {
+            Some(ContentBlock::Audio(AudioContent::new(STANDARD.encode(bytes), mime_type).with_meta(marked())))
+        }
+        _ if is_text(mime_type) => {
+            let text = String::from_utf8(bytes).ok()?;
+            let contents = ResourceContents::text(text, uri(task, artifact)).with_mime_type(mime_type);
+            Some(ContentBlock::resource(contents.with_meta(marked())))
+        }
+        _ => None,
+    }
+}
+
 impl Handler {
     pub(crate) async fn read_artifact(&self, caller: &Caller, uri: &str) -> Result<ReadResourceResult, ErrorData> {
         let (task, artifact) = parse(uri).ok_or_else(|| missing(uri))?;
@@ -44,7 +67,7 @@ impl Handler {
             tracing::error!(%error, uri, "a stored file can't be read");
             ErrorData::internal_error("the file can't be read", None)
         })?;
-        let textual = file.mime_type.starts_with("text/") || file.mime_type == "application/json";
+        let textual = is_text(&file.mime_type);
         let contents = match String::from_utf8(bytes) {
             Ok(text) if textual => ResourceContents::text(text, uri),
             Ok(text) => ResourceContents::blob(STANDARD.encode(text), uri),

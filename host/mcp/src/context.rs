@@ -7,13 +7,13 @@ use rmcp::service::RequestContext;
 use serde_json::Value;
 use windlass_runtime::Caller;
 
-/// The caller that the mounting server judged; without one, the local user.
+/// The caller that the endpoint let in. A request that lost it on the way is nobody's: it sees nothing.
 pub(crate) fn caller(extensions: &Extensions) -> Caller {
     extensions
         .get::<Parts>()
         .and_then(|parts| parts.extensions.get::<Caller>())
         .cloned()
-        .unwrap_or_else(|| Caller { principal: "local".into(), operator: false })
+        .unwrap_or_else(|| Caller { principal: String::new(), operator: false })
 }
 
 /// Revision 2026-07-28 or later.

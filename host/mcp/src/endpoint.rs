@@ -19,7 +19,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-use windlass_runtime::{Caller, Windlass};
+use windlass_runtime::{Caller, Lease, Windlass};
 
 /// A request body, in bytes: an input of 1 MiB with its envelope fits.
 const BODY: usize = 4 << 20;
@@ -33,6 +33,9 @@ const FAREWELL: Duration = Duration::from_millis(500);
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
+
+/// An id that no session has: theirs are UUIDs.
+const NO_SESSION: HeaderValue = HeaderValue::from_static("none");
 
 /// What the SDK is told instead of `subscriptions/listen`: its own implementation knows no `taskIds`, can't ask who
 /// listens, and takes four times the memory. It judges the request; what answers it is made here.
@@ -117,21 +120,22 @@ impl Mcp {
         Self { service, manager, sessions: Arc::default() }
     }
 
-    /// The router, to be nested at `/mcp`. A layer around it puts a `Caller` into each request's extensions.
+    /// The router, to be nested at `/mcp`. A layer around it puts a `Caller` into each request's extensions, with a
+    /// `Lease` where the caller's stay may end; it ends what was opened then, and sessions end here.
     pub fn router(&self) -> Router {
         Router::new().route("/", any(serve)).with_state(self.clone())
     }
 }
 
-async fn serve(State(mcp): State<Mcp>, request: Request) -> Response {
-    let caller = request.extensions().get::<Caller>().map_or_else(|| "local".to_owned(), |c| c.principal.clone());
-    let named = session(request.headers());
-    if let Some(session) = &named
-        && !mcp.sessions.is_of(session, &caller)
-    {
-        // As for a session that is not there.
-        return (StatusCode::NOT_FOUND, "Not Found: Session not found").into_response();
+async fn serve(State(mcp): State<Mcp>, mut request: Request) -> Response {
+    let local = || Caller { principal: "local".into(), operator: false };
+    let caller = request.extensions_mut().get_or_insert_with(local).clone();
+    let lease = request.extensions().get::<Lease>().cloned();
+    if session(request.headers()).is_some_and(|session| !mcp.sessions.is_of(&session, &caller)) {
+        // What the SDK says of a session that is not there is what is said of another's: it is asked for one.
+        request.headers_mut().insert(SESSION_ID, NO_SESSION);
     }
+    let named = session(request.headers());
     let closes = request.method() == Method::DELETE;
     let (mut parts, body) = request.into_parts();
     let Ok(bytes) = axum::body::to_bytes(body, BODY).await else {
@@ -154,7 +158,7 @@ async fn serve(State(mcp): State<Mcp>, request: Request) -> Response {
         *response.status_mut() = StatusCode::NO_CONTENT;
     }
     if let Some(opened) = session(response.headers()).filter(|_| named.is_none()) {
-        mcp.sessions.opened(opened, caller, &mcp.manager).await;
+        mcp.sessions.opened(opened, caller, lease, &mcp.manager).await;
     } else if let Some(session) = named.filter(|_| closes) {
         mcp.sessions.closed(&session);
     }

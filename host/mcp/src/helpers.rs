@@ -25,6 +25,8 @@ const RECORDS: usize = 100;
 const LOG_BYTES: usize = 16 << 10;
 /// One record's line, in characters.
 const LINE: usize = 500;
+/// Questions of a task, in bytes; the others are counted, and shown when these were answered.
+const QUESTIONS: usize = 32 << 10;
 /// An outcome, in bytes, before it is cut.
 const OUTCOME: usize = 32 << 10;
 
@@ -37,7 +39,8 @@ pub(crate) fn list() -> Vec<Tool> {
             "status": {"enum": Status::ALL.map(Status::as_str)}, "waitingFor": {"type": ["string", "null"]},
             "statusMessage": {"type": ["string", "null"]}, "turn": {"type": "integer"}, "open": {"type": "boolean"},
             "lastSeq": {"type": "integer"}, "updatedAt": {"type": "string"},
-            "questions": {"type": "array", "items": {"type": "object"}}, "peopleOnlyQuestions": {"type": "integer"},
+            "questions": {"type": "array", "items": {"type": "object", "required": ["key", "message", "schema"]}},
+            "moreQuestions": {"type": "integer"}, "peopleOnlyQuestions": {"type": "integer"},
             "outcome": {}, "failure": {}},
             "required": ["taskId", "tool", "status", "turn", "open", "lastSeq"]})
     };
@@ -294,8 +297,18 @@ fn shown(task: &TaskView) -> Value {
     });
     if let Some(details) = &task.details {
         let (hidden, offered): (Vec<_>, Vec<_>) = details.questions.iter().partition(|question| question.people_only);
-        shown["questions"] =
-            offered.iter().map(|q| json!({"key": q.key, "message": q.message, "schema": q.schema})).collect();
+        let all = offered.iter().map(|q| json!({"key": q.key, "message": q.message, "schema": q.schema}));
+        // The first is there whatever its size: a form has at most 64 KiB.
+        let mut left = QUESTIONS;
+        let fits = |(at, question): &(usize, Value)| {
+            let size = question.to_string().len();
+            let fits = *at == 0 || size <= left;
+            left = left.saturating_sub(size);
+            fits
+        };
+        let questions: Vec<Value> = all.enumerate().take_while(fits).map(|(_, question)| question).collect();
+        shown["moreQuestions"] = (offered.len() - questions.len()).into();
+        shown["questions"] = questions.into();
         shown["peopleOnlyQuestions"] = hidden.len().into();
         shown["outcome"] = bounded(details.outcome.as_ref());
         shown["failure"] = bounded(details.failure.as_ref());

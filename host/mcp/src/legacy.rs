@@ -12,8 +12,10 @@ use rmcp::transport::streamable_http_server::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::{ErrorData, RoleServer};
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use windlass_runtime::{Caller, Lease};
 use windlass_store::Tail;
 
 /// Sessions known before those that ended are looked for.
@@ -23,22 +25,40 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// How often a push that has nothing to say looks whether its session is still there.
 const LOOK: Duration = Duration::from_secs(30);
 
-/// Whose each session is. A session is a capability, but not one to hand on.
+/// Whose each session is. A session is a capability, but not one to hand on, nor one that outlives the token it was
+/// opened with.
 #[derive(Default)]
 pub(crate) struct Sessions {
-    owners: Mutex<HashMap<String, String>>,
+    owners: Mutex<HashMap<String, Owner>>,
+}
+
+struct Owner {
+    caller: Caller,
+    /// Ends the wait for the end of the lease.
+    _open: DropGuard,
 }
 
 impl Sessions {
-    /// Unknown ones are the SDK's to refuse.
-    pub(crate) fn is_of(&self, session: &str, principal: &str) -> bool {
-        self.owners.lock().get(session).is_none_or(|owner| owner == principal)
+    /// Unknown ones are the SDK's to refuse. An operator's is not its principal's as a user: what it was pushed is not
+    /// for users to read.
+    pub(crate) fn is_of(&self, session: &str, caller: &Caller) -> bool {
+        self.owners.lock().get(session).is_none_or(|owner| owner.caller == *caller)
     }
 
-    pub(crate) async fn opened(&self, session: String, principal: String, manager: &LocalSessionManager) {
+    pub(crate) async fn opened(
+        &self,
+        session: String,
+        caller: Caller,
+        lease: Option<Lease>,
+        manager: &Arc<LocalSessionManager>,
+    ) {
+        let open = CancellationToken::new();
+        if let Some(lease) = lease {
+            tokio::spawn(end_with(lease, open.clone(), session.clone(), manager.clone()));
+        }
         let full = {
             let mut owners = self.owners.lock();
-            owners.insert(session, principal);
+            owners.insert(session, Owner { caller, _open: open.drop_guard() });
             if owners.len() >= SESSIONS { Some(owners.keys().cloned().collect::<Vec<_>>()) } else { None }
         };
         for known in full.into_iter().flatten() {
@@ -50,6 +70,14 @@ impl Sessions {
 
     pub(crate) fn closed(&self, session: &str) {
         self.owners.lock().remove(session);
+    }
+}
+
+/// Its entry among the owners stays until it is looked for: it names a session that is not there.
+async fn end_with(lease: Lease, open: CancellationToken, session: String, manager: Arc<LocalSessionManager>) {
+    tokio::select! {
+        () = lease.ended() => drop(manager.close_session(&session.into()).await),
+        () = open.cancelled() => {}
     }
 }
 

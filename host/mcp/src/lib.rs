@@ -5,6 +5,7 @@
 //! extensions (without one it is the local user). `handler` is the table of methods; each kind of thing has its module.
 
 mod artifact;
+mod ask_first;
 mod bridge;
 mod context;
 mod endpoint;
@@ -17,6 +18,7 @@ mod listen;
 mod log;
 mod outcome;
 mod schemas;
+mod seal;
 mod task;
 mod told;
 mod tools;

@@ -11,6 +11,11 @@ use serde_json::{Value, json};
 use windlass_core::{Cause, TaskId};
 use windlass_runtime::{Caller, TurnView};
 
+/// A file that comes inside a result, in bytes.
+const FILE: u64 = 512 << 10;
+/// All files of one result.
+const EMBEDDED: u64 = 1 << 20;
+
 /// What came of a turn.
 pub(crate) enum Ending {
     /// The tool said something, a failure of its own too.
@@ -34,12 +39,12 @@ impl Handler {
     /// A turn that completed: its content, with links to its files and its log.
     pub(crate) async fn completed(&self, caller: &Caller, view: &TurnView) -> CallToolResult {
         let outcome = view.result.clone().unwrap_or_default();
-        let mut content = Vec::new();
+        let (mut content, mut room) = (Vec::new(), EMBEDDED);
         for part in outcome["content"].as_array().into_iter().flatten() {
             if let Some(text) = part["text"].as_str() {
                 content.push(ContentBlock::text(text));
             } else if let Some(id) = part["artifactId"].as_str() {
-                content.push(self.file_link(caller, view.task.id, id, part).await);
+                content.push(self.file(caller, view.task.id, id, part, &mut room).await);
             }
         }
         let structured = Some(outcome["structured"].clone()).filter(|value| !value.is_null());
@@ -60,8 +65,16 @@ impl Handler {
         result
     }
 
-    async fn file_link(&self, caller: &Caller, task: TaskId, id: &str, part: &Value) -> ContentBlock {
+    /// A file that is part of the result: itself, if it is small and a model can see or read it; else a link.
+    async fn file(&self, caller: &Caller, task: TaskId, id: &str, part: &Value, room: &mut u64) -> ContentBlock {
         let file = self.windlass.artifact(caller, task, id).await;
+        if let Some(file) = file.as_ref().ok().filter(|file| file.size <= FILE.min(*room))
+            && let Ok(bytes) = tokio::fs::read(&file.path).await
+            && let Some(block) = artifact::embedded(task, id, &file.mime_type, bytes)
+        {
+            *room -= file.size;
+            return block;
+        }
         let name = file.as_ref().map_or(id, |file| &file.name);
         let mut link = Resource::new(artifact::uri(task, id), name).with_meta(meta([untrusted()]));
         link.mime_type = part["mimeType"].as_str().map(str::to_owned);

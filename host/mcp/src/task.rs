@@ -13,6 +13,7 @@ use rmcp::model::{
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::time::{SystemTime, UNIX_EPOCH};
 use windlass_core::text::cut;
 use windlass_core::{Status, WaitingFor};
 use windlass_runtime::{Action, Caller, Error, QuestionView, TurnView};
@@ -131,7 +132,8 @@ pub(crate) fn turn_id(text: &str) -> Result<TurnId, ErrorData> {
 fn base(id: TurnId, view: &TurnView) -> Task {
     let mut task = Task::new(id.to_string(), status(view), view.opened_at.to_string(), view.updated_at.to_string())
         .with_status_message(message(view));
-    task.poll_interval_ms = poll(view);
+    // One that has ended need not be looked at again.
+    task.poll_interval_ms = (!view.status.is_ended()).then(|| poll(view.waiting_for, age(view)));
     task
 }
 
@@ -151,16 +153,19 @@ pub(crate) fn status(view: &TurnView) -> TaskStatus {
     }
 }
 
-/// Young turns move fast; one that has run for long will not end in the next second. None once it has ended.
-fn poll(view: &TurnView) -> Option<u64> {
-    if view.status.is_ended() {
-        return None;
-    }
-    Some(match view.waiting_for {
+/// When to look again, in ms, after the turn has been open for `age` ms: young turns move fast, and one that has run for
+/// long will not end in the next second.
+fn poll(waiting_for: Option<WaitingFor>, age: u64) -> u64 {
+    match waiting_for {
         Some(WaitingFor::Input | WaitingFor::Message) => POLL_ASKED,
         Some(WaitingFor::Operator) => POLL.1,
-        _ => (view.updated_at.since(view.opened_at) / 10).clamp(POLL.0, POLL.1),
-    })
+        _ => (age / 10).clamp(POLL.0, POLL.1),
+    }
+}
+
+fn age(view: &TurnView) -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
+    u64::try_from(now.saturating_sub(u128::try_from(view.opened_at.0).unwrap_or(0))).unwrap_or(u64::MAX)
 }
 
 /// One line for a person.
@@ -193,19 +198,23 @@ pub(crate) fn message(view: &TurnView) -> String {
 }
 
 /// A question as MCP's elicitation.
-fn request(question: &QuestionView) -> Result<InputRequest, ErrorData> {
+pub(crate) fn elicitation(key: &str, message: &str, schema: &Value) -> Result<InputRequest, ErrorData> {
     let asked = json!({
         "method": "elicitation/create",
-        "params": {"mode": "form", "message": question.message, "requestedSchema": question.schema},
+        "params": {"mode": "form", "message": message, "requestedSchema": schema},
     });
     serde_json::from_value(asked).map_err(|error| {
-        tracing::error!(key = question.key, %error, "a question is no elicitation form");
-        ErrorData::internal_error(format!("question `{}` is no form that MCP has", question.key), None)
+        tracing::error!(key, %error, "a question is no elicitation form");
+        ErrorData::internal_error(format!("question `{key}` is no form that MCP has"), None)
     })
 }
 
+fn request(question: &QuestionView) -> Result<InputRequest, ErrorData> {
+    elicitation(&question.key, &question.message, &question.schema)
+}
+
 /// An elicitation's result as an answer.
-fn action(response: &Value) -> Result<Action, ErrorData> {
+pub(crate) fn action(response: &Value) -> Result<Action, ErrorData> {
     match response["action"].as_str() {
         Some("accept") => Ok(Action::Accept(response.get("content").cloned().unwrap_or_else(|| json!({})))),
         Some("decline") => Ok(Action::Decline),
@@ -218,5 +227,18 @@ fn object(value: &impl Serialize) -> JsonObject {
     match serde_json::to_value(value) {
         Ok(Value::Object(object)) => object,
         _ => JsonObject::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_older_a_turn_the_less_often_it_is_looked_at() {
+        assert_eq!([0, 5_000, 20_000, 600_000].map(|age| poll(None, age)), [500, 500, 2_000, 5_000]);
+        assert_eq!(poll(Some(WaitingFor::Timer), 20_000), 2_000);
+        assert_eq!(poll(Some(WaitingFor::Input), 600_000), 2_000, "a person is waited for");
+        assert_eq!(poll(Some(WaitingFor::Operator), 0), 5_000);
     }
 }

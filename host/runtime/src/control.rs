@@ -1,16 +1,19 @@
 //! What reaches a running turn from outside: a cancel, a deadline, an answer, a message.
 
+use crate::clock::Clock;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
-use windlass_core::limits::GRACE_MILLIS;
 use windlass_core::status::Asked;
 
 /// The handle by which others reach one turn.
 #[derive(Debug)]
 pub(crate) struct Control {
+    clock: Clock,
+    /// From a cancel or a deadline to the end of the turn.
+    grace: Duration,
     asked: Mutex<Asked>,
     /// Somebody asked it to stop: calls in progress and waits end.
     pub(crate) stop: CancellationToken,
@@ -24,8 +27,10 @@ pub(crate) struct Control {
 
 impl Control {
     /// For a turn that nobody asked to stop.
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(clock: Clock, grace: Duration) -> Self {
         Self {
+            clock,
+            grace,
             asked: Mutex::new(Asked::Nothing),
             stop: CancellationToken::new(),
             kill: CancellationToken::new(),
@@ -52,7 +57,7 @@ impl Control {
         let control = self.clone();
         tokio::spawn(async move {
             tokio::select! {
-                () = tokio::time::sleep(Duration::from_millis(GRACE_MILLIS)) => control.kill.cancel(),
+                () = control.clock.sleep(control.grace) => control.kill.cancel(),
                 () = control.kill.cancelled() => {}
             }
         });

@@ -2,8 +2,10 @@
 //!
 //! Settings that a guest could notice (NaN bits, relaxed SIMD) are pinned: a turn replays on another processor too.
 
+use crate::compile::Compiling;
 use crate::error::Refusal;
 use sha2::{Digest as _, Sha256};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use wasmtime::component::Component;
@@ -19,11 +21,13 @@ pub(crate) const PINNED: &str = "contract=0.1 wasmtime=48 nan=canonical simd=det
 pub(crate) struct Compiler {
     pub(crate) engine: Engine,
     cache: PathBuf,
+    /// How it is compiled in a process of its own; none: in this one.
+    compiling: Option<Compiling>,
 }
 
 impl Compiler {
     /// One a host. Starts the thread that ticks the epoch; it ends with the engine.
-    pub(crate) fn new(cache: PathBuf) -> std::io::Result<Self> {
+    pub(crate) fn new(cache: PathBuf, compiling: Option<Compiling>) -> std::io::Result<Self> {
         let engine = engine().map_err(|e| std::io::Error::other(format!("{e:#}")))?;
         let weak = engine.weak();
         std::thread::Builder::new().name("epoch".into()).spawn(move || {
@@ -37,7 +41,7 @@ impl Compiler {
         let settings = Sha256::digest(fingerprint(&engine).as_bytes());
         let cache = cache.join(hex(&settings[..8]));
         std::fs::create_dir_all(&cache)?;
-        Ok(Self { engine, cache })
+        Ok(Self { engine, cache, compiling })
     }
 
     /// Compiles a component, or loads what was compiled before under its digest. Takes seconds for large components:
@@ -54,20 +58,34 @@ impl Compiler {
             return Ok(component);
         }
         let bytes = read().map_err(|e| Refusal::Compile(e.to_string()))?;
-        let compiled = self.engine.precompile_component(&bytes).map_err(|e| Refusal::Compile(format!("{e:#}")))?;
         // Renamed into place: a file under this name is whole, and written by this host.
-        let store = || -> std::io::Result<()> {
-            let mut file = tempfile::NamedTempFile::new_in(&self.cache)?;
-            std::io::Write::write_all(&mut file, &compiled)?;
-            file.as_file().sync_all()?;
-            file.persist(&path).map_err(|e| e.error)?;
-            Ok(())
-        };
-        if let Err(error) = store() {
-            tracing::warn!(%error, "a compiled component was not cached");
-            return Component::new(&self.engine, &bytes).map_err(|e| Refusal::Compile(format!("{e:#}")));
+        let io = |e: std::io::Error| Refusal::Compile(format!("what was compiled can't be kept: {e}"));
+        let mut file = tempfile::NamedTempFile::new_in(&self.cache).map_err(io)?;
+        match &self.compiling {
+            Some(compiling) => {
+                compiling.run(&bytes, file.as_file().try_clone().map_err(io)?).map_err(Refusal::Compile)?;
+            }
+            None => {
+                let compiled = precompile(&self.engine, &bytes).map_err(Refusal::Compile)?;
+                std::io::Write::write_all(&mut file, &compiled).map_err(io)?;
+            }
         }
+        file.as_file().sync_all().map_err(io)?;
+        file.persist(&path).map_err(|e| io(e.error))?;
         deserialize(&self.engine, &path).map_err(|e| Refusal::Compile(format!("{e:#}")))
+    }
+
+    /// Removes what was compiled of components that nobody in `named` is. One that is in use stays mapped.
+    #[expect(clippy::disallowed_methods, reason = "not data: what is needed again is compiled again from its blob")]
+    pub(crate) fn forget(&self, named: &HashSet<String>) -> std::io::Result<()> {
+        for file in std::fs::read_dir(&self.cache)? {
+            let path = file?.path();
+            let digest = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".cwasm"));
+            if digest.is_some_and(|digest| !named.contains(digest)) {
+                std::fs::remove_file(&path)?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -75,7 +93,12 @@ impl Compiler {
 /// times. Only pages that were touched cost anything.
 const STACK: usize = 2 << 20;
 
-fn engine() -> wasmtime::Result<Engine> {
+/// Code for this processor and these settings.
+pub(crate) fn precompile(engine: &Engine, component: &[u8]) -> Result<Vec<u8>, String> {
+    engine.precompile_component(component).map_err(|e| format!("{e:#}"))
+}
+
+pub(crate) fn engine() -> wasmtime::Result<Engine> {
     let mut config = Config::new();
     config
         .max_wasm_stack(STACK)

@@ -4,6 +4,7 @@
 //! its answer: HTTP status, exit code, and the page under `docs/errors/`.
 
 use serde_json::{Value, json};
+use windlass_core::AskFirst;
 use windlass_core::cursor::CursorError;
 use windlass_core::manifest::ManifestError;
 
@@ -40,6 +41,14 @@ pub enum Error {
         tool: String,
         /// Every rule that is broken, at most 16.
         violations: Vec<Violation>,
+    },
+    /// The tool asks before a task exists, and the input has no answer.
+    #[error("`{tool}` asks first: {} Give {} in the input", ask.message, ask.fields().collect::<Vec<_>>().join(", "))]
+    AskedFirst {
+        /// The tool.
+        tool: String,
+        /// What it asks.
+        ask: Box<AskFirst>,
     },
     /// No such task, or another's.
     #[error("there is no task {0}")]
@@ -105,9 +114,29 @@ pub enum Error {
     /// A plugin of the host itself can't be removed.
     #[error("plugin `{0}` came with the host: it can be disabled, not removed")]
     BuiltIn(String),
+    /// No such secret.
+    #[error("there is no secret `{0}`: `windlass secret list` shows what is there")]
+    UnknownSecret(String),
+    /// No such file in the workdir.
+    #[error("the task has no file `{path}` in its workdir{}", near(.known))]
+    UnknownFile {
+        /// What was asked for.
+        path: String,
+        /// Those it has, at most 20.
+        known: Vec<String>,
+    },
+    /// The file with the key of the secrets.
+    #[error("{0}")]
+    SecretsKey(String),
     /// Only operators.
     #[error("only an operator may do that")]
     NotOperator,
+    /// No such token.
+    #[error("there is no token `{0}`: `windlass token list` has their ids and names")]
+    UnknownToken(String),
+    /// A token of that name is in force.
+    #[error("a token named `{0}` is in force: revoke it first, or choose another name")]
+    TokenTaken(String),
     /// The store can't.
     #[error("the store failed: {0}")]
     Store(#[from] windlass_store::StoreError),
@@ -117,6 +146,14 @@ pub enum Error {
     /// The host is on its way out.
     #[error("the host is shutting down")]
     Closing,
+    /// The disk of the data folder is nearly full.
+    #[error("only {} are free for the host's data, and new tasks need {} (setting min-free-mib); running tasks go on", windlass_core::text::size(*.free), windlass_core::text::size(*.needed))]
+    NoSpace {
+        /// Free, in bytes.
+        free: u64,
+        /// What must be free for a new task, in bytes.
+        needed: u64,
+    },
 }
 
 /// One broken rule of a schema.
@@ -180,7 +217,7 @@ pub enum Refusal {
     Schema {
         /// The tool.
         tool: String,
-        /// `inputSchema` or `outputSchema`.
+        /// `inputSchema`, `outputSchema` or the form of `askFirst`.
         which: &'static str,
         /// Why.
         why: String,
@@ -239,7 +276,14 @@ impl Error {
             Self::BuiltIn(_) => spec("WL0016", "Plugin of the host", 409, 4),
             Self::NotOperator => spec("WL0017", "Operators only", 403, 5),
             Self::Store(_) | Self::Io(_) => spec("WL0018", "The store failed", 503, 6),
+            Self::UnknownSecret(_) => spec("WL0031", "Unknown secret", 404, 3),
+            Self::UnknownFile { .. } => spec("WL0033", "Unknown file", 404, 3),
+            Self::SecretsKey(_) => spec("WL0032", "The key of the secrets", 503, 6),
+            Self::AskedFirst { .. } => spec("WL0030", "Asked before a task exists", 422, 2),
             Self::Closing => spec("WL0019", "The host is shutting down", 503, 6),
+            Self::UnknownToken(_) => spec("WL0020", "Unknown token", 404, 3),
+            Self::TokenTaken(_) => spec("WL0021", "Name of a token in force", 409, 4),
+            Self::NoSpace { .. } => spec("WL0040", "Too little space for new tasks", 507, 6),
         }
     }
 
@@ -250,16 +294,20 @@ impl Error {
             violations.iter().map(|v| json!({"path": v.path, "rule": v.rule, "message": v.message})).collect()
         };
         match self {
-            Self::UnknownTool { known, .. } | Self::UnknownArtifact { known, .. } => json!({"known": known}),
+            Self::UnknownTool { known, .. } | Self::UnknownArtifact { known, .. } | Self::UnknownFile { known, .. } => {
+                json!({"known": known})
+            }
             Self::InvalidInput { violations, .. } | Self::InvalidAnswer { violations, .. } => {
                 json!({"violations": list(violations)})
             }
+            Self::AskedFirst { ask, .. } => json!({"askFirst": ask}),
             Self::IllegalMove { status, .. } => json!({"status": status}),
             Self::Cursor(CursorError::Beyond { last_seq }) => json!({"lastSeq": last_seq}),
             Self::Cursor(CursorError::Gone { oldest_seq }) => json!({"oldestSeq": oldest_seq}),
             Self::IdempotencyConflict { task } => json!({"taskId": task}),
             Self::UnknownQuestion { open, .. } => json!({"open": open}),
             Self::PluginHeld { turns, .. } => json!({"turns": turns}),
+            Self::NoSpace { free, needed } => json!({"freeBytes": free, "neededBytes": needed}),
             _ => json!({}),
         }
     }

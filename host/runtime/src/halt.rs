@@ -15,9 +15,15 @@ pub(crate) enum Halt {
     /// The component of the turn can't be loaded; an operator may bring it back.
     #[error("the component can't be loaded: {0}")]
     Component(String),
+    /// A secret that the guest was shown before can't be shown again; an operator may bring it back.
+    #[error("a secret can't be shown again: {0}")]
+    Secret(String),
     /// It was asked to stop while it waited in a way that can't be told so.
     #[error("asked to stop while it waited")]
     Stopped,
+    /// The wait goes on without an instance.
+    #[error("parked while it waits")]
+    Park(crate::park::Wake),
     /// Beyond a limit.
     #[error("{0}")]
     Limit(String),

@@ -1,6 +1,7 @@
 //! What a wasm store holds: WASI without power, the table of resources, the turn.
 
 use crate::halt::Halt;
+use crate::interface::files::{Files, MOUNT};
 use crate::interface::{clocks, stdio};
 use crate::turn::Turn;
 use chacha20::ChaCha20Rng;
@@ -9,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use wasmtime::component::ResourceTable;
 use wasmtime::{Engine, ResourceLimiter, Store, UpdateDeadline};
-use wasmtime_wasi::{WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
+use wasmtime_wasi::{FsPerms, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
 
 /// The data of a store: one turn of one guest.
 pub(crate) struct Host {
@@ -17,6 +18,8 @@ pub(crate) struct Host {
     pub(crate) table: ResourceTable,
     pub(crate) turn: Arc<Turn>,
     pub(crate) lines: stdio::Lines,
+    /// Its workdir, if it has one.
+    pub(crate) files: Option<Files>,
     memory: Memory,
 }
 
@@ -47,12 +50,16 @@ pub(crate) fn guest_seed(seed: [u8; 32]) -> u64 {
 }
 
 impl Host {
-    fn new(turn: Arc<Turn>, seed: [u8; 32]) -> Self {
+    fn new(turn: Arc<Turn>, seed: [u8; 32], files: Option<Files>) -> wasmtime::Result<Self> {
         let lines = stdio::Lines::new(&turn);
         let mut hash_seed = stream(seed, Stream::HashSeed);
         let hash_seed = u128::from(hash_seed.next_u64()) << 64 | u128::from(hash_seed.next_u64());
-        // No arguments, environment, files or network: a guest has what the contract gives it.
-        let wasi = WasiCtxBuilder::new()
+        // No arguments, environment or network, and no files but its workdir: a guest has what the contract gives it.
+        let mut wasi = WasiCtxBuilder::new();
+        if let Some(files) = &files {
+            wasi.preopened_dir(&files.budget.root, MOUNT, FsPerms::ReadWrite)?;
+        }
+        let wasi = wasi
             .stdout(lines.stdout.clone())
             .stderr(lines.stderr.clone())
             .wall_clock(clocks::Wall(turn.clone()))
@@ -62,12 +69,17 @@ impl Host {
             .insecure_random_seed(hash_seed)
             .build();
         let memory = Memory { limit: turn.limits.memory_bytes, used: 0 };
-        Self { wasi, table: ResourceTable::new(), turn, lines, memory }
+        Ok(Self { wasi, table: ResourceTable::new(), turn, lines, files, memory })
     }
 
     /// A fresh store: limits set, fair to others, and stopped by the epoch.
-    pub(crate) fn store(engine: &Engine, turn: Arc<Turn>, seed: [u8; 32]) -> Store<Self> {
-        let mut store = Store::new(engine, Self::new(turn, seed));
+    pub(crate) fn store(
+        engine: &Engine,
+        turn: Arc<Turn>,
+        seed: [u8; 32],
+        files: Option<Files>,
+    ) -> wasmtime::Result<Store<Self>> {
+        let mut store = Store::new(engine, Self::new(turn, seed, files)?);
         store.limiter(|host| &mut host.memory);
         store.set_epoch_deadline(1);
         store.epoch_deadline_callback(|context| {
@@ -76,7 +88,7 @@ impl Host {
             let turn = host.turn.clone();
             Ok(UpdateDeadline::YieldCustom(1, Box::pin(async move { turn.give_way().await })))
         });
-        store
+        Ok(store)
     }
 
     /// Once a tick in which the guest ran.

@@ -7,11 +7,11 @@ use windlass_core::Manifest;
 use windlass_core::manifest::{CONTRACT, SCRIPTS, SECTION};
 
 /// Interfaces of `windlass:plugin@0.1.0` that this host offers.
-const OFFERED: [&str; 7] = ["types", "log", "task", "input", "state", "artifacts", "browser"];
-/// WASI 0.2 packages that this host offers; all of them are without power (no files, no network, no environment).
+const OFFERED: [&str; 9] = ["types", "log", "task", "input", "state", "artifacts", "secrets", "http", "browser"];
+/// WASI 0.2 packages that this host offers; all of them are without power (no files but those of `workdir`, no network, no environment).
 const WASI: [&str; 6] = ["cli", "clocks", "filesystem", "io", "random", "sockets"];
-/// Interfaces whose use needs a permission.
-const PERMITTED: [&str; 1] = ["browser"];
+/// Interfaces whose use needs a permission, and its first word.
+const PERMITTED: [(&str, &str); 3] = [("browser", "browser"), ("http", "http"), ("secrets", "reveal")];
 
 /// Reads and checks the manifest and the imports of a component.
 ///
@@ -36,11 +36,15 @@ pub(crate) fn inspect(bytes: &[u8]) -> Result<Manifest, Refusal> {
     }
     agree(&manifest, &outline)?;
     for tool in &manifest.tools {
+        let refused = |which, why| Refusal::Schema { tool: tool.name.clone(), which, why };
+        if let Some(ask) = &tool.ask_first {
+            schema::check_form(&ask.schema).map_err(|why| refused("form of askFirst", why))?;
+        }
         for (which, schema) in
             [("inputSchema", Some(&tool.input_schema)), ("outputSchema", tool.output_schema.as_ref())]
         {
             if let Some(schema) = schema {
-                schema::compile(schema).map_err(|why| Refusal::Schema { tool: tool.name.clone(), which, why })?;
+                schema::compile(schema).map_err(|why| refused(which, why))?;
             }
         }
     }
@@ -48,16 +52,16 @@ pub(crate) fn inspect(bytes: &[u8]) -> Result<Manifest, Refusal> {
 }
 
 #[derive(Default)]
-struct Outline {
+pub(crate) struct Outline {
     manifests: Vec<Vec<u8>>,
-    imports: Vec<String>,
-    exports: Vec<String>,
+    pub(crate) imports: Vec<String>,
+    pub(crate) exports: Vec<String>,
     /// A copy of the engine of scripts, which imports what any script may use.
     scripts: bool,
 }
 
 impl Outline {
-    fn read(bytes: &[u8]) -> Result<Self, Refusal> {
+    pub(crate) fn read(bytes: &[u8]) -> Result<Self, Refusal> {
         let damaged = |e: wasmparser::BinaryReaderError| Refusal::Damaged(e.to_string());
         let (mut outline, mut depth) = (Self::default(), 0_u32);
         for payload in Parser::new(0).parse_all(bytes) {
@@ -108,9 +112,10 @@ fn check_import(import: &str) -> Result<(), Refusal> {
             "build the plugin with the SDK of this host's version",
         ),
         Some(("windlass", "plugin")) => Ok(()),
-        Some(("wasi", "http")) => {
-            refuse(None, "requests of a plugin's own are not offered: use a page of windlass:plugin/browser")
-        }
+        Some(("wasi", "http")) => refuse(
+            None,
+            "requests go through windlass:plugin/http, where each is a step of the log: use `windlass::http` of the SDK",
+        ),
         Some(("wasi", name)) if WASI.contains(&name) && version.starts_with("0.2.") => Ok(()),
         Some(("wasi", name)) if WASI.contains(&name) => {
             refuse(Some(format!("wasi:{name}/{interface}@0.2")), "build it for the target wasm32-wasip2")
@@ -122,21 +127,34 @@ fn check_import(import: &str) -> Result<(), Refusal> {
 /// Imports and permissions name the same interfaces, so that an author who forgot one hears of it here. It is no boundary:
 /// a call without its permission is denied.
 fn agree(manifest: &Manifest, Outline { imports, scripts, .. }: &Outline) -> Result<(), Refusal> {
-    for interface in PERMITTED {
-        let imported = imports.iter().any(|i| parts(i).0 == "windlass:plugin" && parts(i).1 == interface);
-        let asked = manifest.permissions.iter().find(|p| p.interface() == interface);
-        let mismatch = match (imported, asked) {
-            (true, None) if !scripts => format!(
-                "the component imports windlass:plugin/{interface}, the manifest asks for no `{interface}` permission; \
+    let imported = |interface: &str| {
+        imports.iter().any(|import| parts(import).0 == "windlass:plugin" && parts(import).1 == interface)
+    };
+    for (interface, word) in PERMITTED {
+        let asked = manifest.permissions.iter().any(|p| p.to_string().split(' ').next() == Some(word));
+        if imported(interface) && !asked && !scripts {
+            return Err(Refusal::PermissionMismatch(format!(
+                "the component imports windlass:plugin/{interface}, the manifest asks for no `{word}` permission; \
                  add one, or do not use it"
-            ),
-            (false, Some(p)) => format!(
-                "the manifest asks for `{p}`, the component does not import windlass:plugin/{interface}; \
-                 take the permission out, or use it"
-            ),
-            _ => continue,
+            )));
+        }
+    }
+    for permission in &manifest.permissions {
+        let interfaces = permission.interfaces();
+        let used = if interfaces.is_empty() {
+            imports.iter().any(|import| parts(import).0 == "wasi:filesystem")
+        } else {
+            interfaces.iter().any(|interface| imported(interface))
         };
-        return Err(Refusal::PermissionMismatch(mismatch));
+        if !used {
+            let wanted: Vec<_> = interfaces.iter().map(|interface| format!("windlass:plugin/{interface}")).collect();
+            let wanted = if wanted.is_empty() { vec!["wasi:filesystem".to_owned()] } else { wanted };
+            return Err(Refusal::PermissionMismatch(format!(
+                "the manifest asks for `{permission}`, the component does not import {}; \
+                 take the permission out, or use it",
+                wanted.join(" or ")
+            )));
+        }
     }
     Ok(())
 }

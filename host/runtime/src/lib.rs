@@ -5,29 +5,44 @@
 
 mod answer;
 mod bindings;
-mod clock;
+pub mod clock;
+mod compile;
 mod control;
 mod ending;
 mod engine;
 mod error;
+mod fetch;
 mod halt;
 mod host;
 mod inspect;
 mod interface;
+mod keeping;
 mod life;
+mod masks;
+mod pages;
+mod park;
 mod records;
 mod registry;
 mod runner;
 mod schema;
 mod services;
+mod stamp;
 mod step;
+mod tokens;
+mod tuning;
 mod turn;
+mod vault;
 mod view;
 mod windlass;
+mod workdir;
 
+pub use compile::{Compiling, compile_component};
 pub use error::{Error, Refusal, Spec, Violation};
+pub use stamp::{check, outline, stamp};
+pub use tokens::{Access, Lease, NewToken, TokenView};
+pub use tuning::Tuning;
 pub use view::{
-    Action, ArtifactFile, Caller, CreateTask, Created, EventsPage, PluginView, QuestionView, TaskDetails, TaskPage,
-    TaskView, ToolView, TurnView,
+    Action, ArtifactFile, Caller, CreateTask, Created, EventsPage, FileView, OpenFile, PluginView, QuestionView,
+    SecretView, TaskDetails, TaskPage, TaskView, ToolView, TurnView,
 };
-pub use windlass::{Follow, Health, ListTasks, Options, PatchPlugin, Windlass};
+pub use windlass::{Follow, Health, ListTasks, Options, PatchPlugin, SetSecret, Windlass};

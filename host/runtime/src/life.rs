@@ -1,16 +1,17 @@
 //! The life of a task, as transactions: what a move writes. The status table in core says what is allowed.
 
-use crate::clock;
+use crate::clock::Clock;
 use crate::engine::PINNED;
 use crate::error::Error;
 use crate::interface::input::{answered, resumed, withdraw};
+use crate::park::Wake;
 use crate::records::status_record;
 use crate::view::Action;
 use serde_json::{Value, json};
 use windlass_core::limits::RECOVERIES;
-use windlass_core::status::{Effect, Move, Situation, allows, shown};
+use windlass_core::status::{Asked, Effect, Move, Return, Situation, allows, ending, shown};
 use windlass_core::{Cause, Draft, Kind, Limits, Millis, Status, TaskId, WaitingFor};
-use windlass_store::{AnswerRow, IdempotencyRow, Rows, StoreError, TaskRow, TurnRow, Tx};
+use windlass_store::{AnswerRow, IdempotencyRow, ParkedRow, Rows, StoreError, TaskRow, TurnRow, Tx};
 
 /// What a new turn is pinned to.
 #[derive(Clone, Debug)]
@@ -50,7 +51,7 @@ pub(crate) fn situation(row: &TaskRow) -> Situation {
     }
 }
 
-fn turn_row(task: TaskId, number: u32, now: Millis, timeout: Option<u64>, message: Option<u64>, pin: Pin) -> TurnRow {
+fn turn_row(task: TaskId, number: u32, clock: &Clock, timeout: Option<u64>, message: Option<u64>, pin: Pin) -> TurnRow {
     TurnRow {
         task,
         number,
@@ -62,10 +63,10 @@ fn turn_row(task: TaskId, number: u32, now: Millis, timeout: Option<u64>, messag
         limits: pin.limits,
         pinned: PINNED.to_owned(),
         message,
-        opened: now,
+        opened: clock.now(),
         started: None,
         ended: None,
-        deadline: timeout.map(|millis| now.plus(millis)),
+        deadline: timeout.map(|millis| clock.steady_millis().plus(millis)),
         cancel: None,
         overdue: None,
         result: None,
@@ -75,8 +76,8 @@ fn turn_row(task: TaskId, number: u32, now: Millis, timeout: Option<u64>, messag
 }
 
 /// Makes a task with its first turn, or finds the one that the idempotency key made.
-pub(crate) fn create(tx: &mut dyn Tx, new: New) -> Result<Result<Opened, TaskId>, Error> {
-    let now = clock::now();
+pub(crate) fn create(tx: &mut dyn Tx, new: New, clock: &Clock) -> Result<Result<Opened, TaskId>, Error> {
+    let now = clock.now();
     if let Some((key, request)) = &new.idempotency {
         const DAY: i64 = 24 * 60 * 60 * 1000;
         match tx.idempotency(&new.principal, key)? {
@@ -111,7 +112,7 @@ pub(crate) fn create(tx: &mut dyn Tx, new: New) -> Result<Result<Opened, TaskId>
         first_seq: 1,
         last_seq: 0,
     };
-    let turn = turn_row(new.id, 1, now, new.timeout_millis, None, new.pin);
+    let turn = turn_row(new.id, 1, clock, new.timeout_millis, None, new.pin);
     tx.insert_task(&task)?;
     tx.put_turn(&turn)?;
     let created =
@@ -139,16 +140,16 @@ fn refuse(row: &TaskRow, why: &str) -> Error {
 }
 
 /// Opens the next turn of a task whose last one ended.
-fn open_turn(tx: &mut dyn Tx, row: &mut TaskRow, message: u64, now: Millis, pin: Pin) -> Result<TurnRow, StoreError> {
+fn open_turn(tx: &mut dyn Tx, row: &mut TaskRow, message: u64, clock: &Clock, pin: Pin) -> Result<TurnRow, StoreError> {
     let number = row.turn + 1;
     row.plugin.clone_from(&pin.plugin);
-    let turn = turn_row(row.id, number, now, row.timeout_millis, Some(message), pin);
+    let turn = turn_row(row.id, number, clock, row.timeout_millis, Some(message), pin);
     tx.take_messages(row.id, &[message], number)?;
     row.turn = number;
     row.status = Status::Working;
     row.waiting_for = Some(WaitingFor::Slot);
     (row.cause, row.question, row.ended, row.status_message) = (None, false, None, None);
-    row.updated = now;
+    row.updated = clock.now();
     // What the old turn's host may still hold is refused from here on.
     row.epoch += 1;
     tx.put_turn(&turn)?;
@@ -164,8 +165,9 @@ pub(crate) fn follow_up(
     sender: &str,
     wanted: Move,
     pin: Option<Pin>,
+    clock: &Clock,
 ) -> Result<(u64, Option<Opened>), Error> {
-    let now = clock::now();
+    let now = clock.now();
     let effect = allows(situation(&row), wanted);
     if let Effect::Refused(why) = effect {
         return Err(refuse(&row, why));
@@ -183,13 +185,20 @@ pub(crate) fn follow_up(
         return Ok((id, None));
     }
     let Some(pin) = pin else { return Err(Error::UnknownTool { name: row.tool, disabled: None, known: Vec::new() }) };
-    let turn = open_turn(tx, &mut row, id, now, pin)?;
+    let turn = open_turn(tx, &mut row, id, clock, pin)?;
     Ok((id, Some(Opened { task: row, turn })))
 }
 
-/// Answers open questions. Unknown keys are refused; a question answered already too.
-pub(crate) fn answer(tx: &mut dyn Tx, row: &TaskRow, answers: &[(String, Action)], by: &str) -> Result<(), Error> {
-    let now = clock::now();
+/// Answers open questions. Unknown keys are refused; a question answered already too. Answers the turn where it was parked
+/// and has all its answers now.
+pub(crate) fn answer(
+    tx: &mut dyn Tx,
+    row: &TaskRow,
+    answers: &[(String, Action)],
+    by: &str,
+    clock: &Clock,
+) -> Result<Option<Opened>, Error> {
+    let now = clock.now();
     if newest_turn(tx, row)?.cancel.is_some() {
         return Err(refuse(row, "it was asked to stop"));
     }
@@ -210,21 +219,27 @@ pub(crate) fn answer(tx: &mut dyn Tx, row: &TaskRow, answers: &[(String, Action)
         tx.append(row.id, &[answered(question, &answer)])?;
         left -= 1;
     }
-    if left == 0 && !answers.is_empty() { Ok(resumed(tx, row.id, row.turn, now)?) } else { Ok(()) }
+    if left > 0 || answers.is_empty() {
+        return Ok(None);
+    }
+    resumed(tx, row.id, row.turn, now)?;
+    Ok(wake_up(tx, row.id, clock)?)
 }
 
 /// What a cancel came to.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub(crate) enum Cancelled {
     /// The turn that runs must be told.
     Tell,
+    /// The turn was parked, and must run to be told.
+    Wake(Box<Opened>),
     /// Nothing more to do.
     Done,
 }
 
 /// Asks the open turn to stop. One that never ran, or waits for an operator, ends at once.
-pub(crate) fn cancel(tx: &mut dyn Tx, mut row: TaskRow, by: &str) -> Result<Cancelled, Error> {
-    let now = clock::now();
+pub(crate) fn cancel(tx: &mut dyn Tx, mut row: TaskRow, by: &str, clock: &Clock) -> Result<Cancelled, Error> {
+    let now = clock.now();
     match allows(situation(&row), Move::Cancel) {
         Effect::Nothing => return Ok(Cancelled::Done),
         Effect::EndsWait => {
@@ -256,12 +271,12 @@ pub(crate) fn cancel(tx: &mut dyn Tx, mut row: TaskRow, by: &str) -> Result<Canc
     tx.put_turn(&turn)?;
     row.updated = now;
     tx.update_task(&row)?;
-    Ok(Cancelled::Tell)
+    Ok(wake_up(tx, row.id, clock)?.map_or(Cancelled::Tell, |opened| Cancelled::Wake(Box::new(opened))))
 }
 
 /// The deadline of a running turn passed.
-pub(crate) fn overdue(tx: &mut dyn Tx, task: TaskId, number: u32) -> Result<(), StoreError> {
-    let now = clock::now();
+pub(crate) fn overdue(tx: &mut dyn Tx, task: TaskId, number: u32, clock: &Clock) -> Result<(), StoreError> {
+    let now = clock.now();
     if let Some(mut turn) = tx.turn(task, number)?
         && turn.overdue.is_none()
         && !turn.status.is_ended()
@@ -274,8 +289,20 @@ pub(crate) fn overdue(tx: &mut dyn Tx, task: TaskId, number: u32) -> Result<(), 
     Ok(())
 }
 
+/// The deadline of a turn passed before it ever ran: it ends there. A message that nobody took opens the next one.
+pub(crate) fn lapse(tx: &mut dyn Tx, opened: &Opened, pin: Pin, clock: &Clock) -> Result<Option<Opened>, StoreError> {
+    let (task, number) = (opened.task.id, opened.turn.number);
+    tx.fence(task, opened.task.epoch)?;
+    overdue(tx, task, number, clock)?;
+    let text = "its time was over before it could run";
+    let (status, cause) = ending(Return::Stopped(Cause::Limit), Asked::Deadline);
+    let result = Some(json!({"code": "deadline", "message": text}));
+    let ended = Ended { status, cause, result, question: false, text: "Failed: its time was over".into() };
+    end(tx, task, number, &ended, pin, clock)
+}
+
 /// Puts a task aside, or takes it back.
-pub(crate) fn archive(tx: &mut dyn Tx, mut row: TaskRow, archived: bool) -> Result<TaskRow, Error> {
+pub(crate) fn archive(tx: &mut dyn Tx, mut row: TaskRow, archived: bool, clock: &Clock) -> Result<TaskRow, Error> {
     let wanted = if archived { Move::Archive } else { Move::Unarchive };
     if row.archived.is_some() == archived {
         return Ok(row);
@@ -283,8 +310,8 @@ pub(crate) fn archive(tx: &mut dyn Tx, mut row: TaskRow, archived: bool) -> Resu
     if let Effect::Refused(why) = allows(situation(&row), wanted) {
         return Err(refuse(&row, why));
     }
-    row.archived = archived.then(clock::now);
-    row.updated = clock::now();
+    row.archived = archived.then(|| clock.now());
+    row.updated = clock.now();
     tx.update_task(&row)?;
     Ok(row)
 }
@@ -317,7 +344,7 @@ fn end_turn(
     ended: &Ended,
     now: Millis,
 ) -> Result<(), StoreError> {
-    withdraw(tx, row.id, turn.number)?;
+    withdraw(tx, row.id, turn.number, now)?;
     let from = shown(situation(row)).0;
     turn.status = ended.status;
     turn.cause = ended.cause;
@@ -362,8 +389,9 @@ pub(crate) fn end(
     number: u32,
     ended: &Ended,
     pin: Pin,
+    clock: &Clock,
 ) -> Result<Option<Opened>, StoreError> {
-    let now = clock::now();
+    let now = clock.now();
     let Some(mut row) = tx.task(task, None)? else { return Err(StoreError::NoTask(task)) };
     let turn = tx.turn(task, number)?.ok_or(StoreError::Missing("turn"))?;
     if row.turn != number || turn.status.is_ended() {
@@ -371,8 +399,66 @@ pub(crate) fn end(
     }
     end_turn(tx, &mut row, turn, ended, now)?;
     let Some(message) = tx.pending_messages(task)?.into_iter().next() else { return Ok(None) };
-    let turn = open_turn(tx, &mut row, message.id, now, pin)?;
+    let turn = open_turn(tx, &mut row, message.id, clock, pin)?;
     Ok(Some(Opened { task: row, turn }))
+}
+
+/// Parks the open turn. Answers it where its wait is over already, or somebody asked it to stop: then it runs on.
+pub(crate) fn park(
+    tx: &mut dyn Tx,
+    task: TaskId,
+    number: u32,
+    wake: Wake,
+    pages: Vec<u32>,
+    clock: &Clock,
+) -> Result<Option<Opened>, StoreError> {
+    let turn = tx.turn(task, number)?.ok_or(StoreError::Missing("turn"))?;
+    let mut at = turn.deadline;
+    let mut over = turn.cancel.is_some() || turn.overdue.is_some();
+    let mut earlier = |by: Millis| at = Some(at.map_or(by, |at| at.min(by)));
+    match wake {
+        // Rounded up: woken early it would only wait again.
+        Wake::At(nanos) => earlier(Millis::from_nanos(nanos.saturating_add(999_999))),
+        Wake::Answers => {
+            let open = tx.questions(task)?.into_iter().filter(|q| q.turn == number && q.answer.is_none());
+            let open: Vec<_> = open.collect();
+            over |= open.is_empty();
+            open.iter().filter_map(|question| question.expires).for_each(&mut earlier);
+        }
+    }
+    tx.put_parked(task, Some(&ParkedRow { wake: at, pages }))?;
+    if over { wake_up(tx, task, clock) } else { Ok(None) }
+}
+
+/// Takes a parked turn out: it is to be run again, under a new epoch, so that what its last run still holds is refused.
+pub(crate) fn wake_up(tx: &mut dyn Tx, task: TaskId, clock: &Clock) -> Result<Option<Opened>, StoreError> {
+    if tx.parked(task)?.is_none() {
+        return Ok(None);
+    }
+    tx.put_parked(task, None)?;
+    let Some(mut row) = tx.task(task, None)?.filter(|row| !row.status.is_ended()) else { return Ok(None) };
+    let turn = newest_turn(tx, &row)?;
+    row.epoch += 1;
+    row.updated = clock.now();
+    tx.update_task(&row)?;
+    Ok(Some(Opened { task: row, turn }))
+}
+
+/// Records about a parked turn; nothing where it is not parked any more. `lost` are pages that it has no longer.
+pub(crate) fn tell_parked(
+    tx: &mut dyn Tx,
+    task: TaskId,
+    number: u32,
+    records: &[Draft],
+    lost: &[u32],
+) -> Result<(), StoreError> {
+    let Some(mut parked) = tx.parked(task)? else { return Ok(()) };
+    if tx.task(task, None)?.is_some_and(|row| row.turn == number) {
+        tx.append(task, records)?;
+        parked.pages.retain(|page| !lost.contains(page));
+        tx.put_parked(task, Some(&parked))?;
+    }
+    Ok(())
 }
 
 /// Why a turn stopped and waits for an operator.
@@ -383,8 +469,14 @@ pub(crate) struct Stopped {
 }
 
 /// Stops the open turn; everything is kept.
-pub(crate) fn stop(tx: &mut dyn Tx, task: TaskId, number: u32, stopped: &Stopped) -> Result<(), StoreError> {
-    let now = clock::now();
+pub(crate) fn stop(
+    tx: &mut dyn Tx,
+    task: TaskId,
+    number: u32,
+    stopped: &Stopped,
+    clock: &Clock,
+) -> Result<(), StoreError> {
+    let now = clock.now();
     let Some(mut row) = tx.task(task, None)? else { return Err(StoreError::NoTask(task)) };
     let from = row.waiting_for;
     let record = Draft::new(now, number, Kind::TurnStopped, &stopped.text)
@@ -404,10 +496,11 @@ pub(crate) fn take_over(
     task: TaskId,
     furthest: u32,
     first: bool,
+    clock: &Clock,
 ) -> Result<Option<(Opened, Option<Stopped>)>, StoreError> {
-    let now = clock::now();
+    let now = clock.now();
     let Some(mut row) = tx.task(task, None)? else { return Ok(None) };
-    if row.status.is_ended() || row.waiting_for == Some(WaitingFor::Operator) {
+    if row.status.is_ended() || row.waiting_for == Some(WaitingFor::Operator) || tx.parked(task)?.is_some() {
         return Ok(None);
     }
     let mut turn = newest_turn(tx, &row)?;
@@ -434,17 +527,17 @@ pub(crate) fn take_over(
     }
     tx.update_task(&row)?;
     if let Some(stopped) = &stopped {
-        stop(tx, task, turn.number, stopped)?;
+        stop(tx, task, turn.number, stopped, clock)?;
     }
     Ok(Some((Opened { task: row, turn }, stopped)))
 }
 
 /// Runs a stopped turn again.
-pub(crate) fn retry(tx: &mut dyn Tx, mut row: TaskRow) -> Result<Opened, Error> {
+pub(crate) fn retry(tx: &mut dyn Tx, mut row: TaskRow, clock: &Clock) -> Result<Opened, Error> {
     if let Effect::Refused(why) = allows(situation(&row), Move::Retry) {
         return Err(refuse(&row, why));
     }
-    let now = clock::now();
+    let now = clock.now();
     let mut turn = newest_turn(tx, &row)?;
     turn.recoveries = 0;
     tx.put_turn(&turn)?;
@@ -461,7 +554,7 @@ pub(crate) fn retry(tx: &mut dyn Tx, mut row: TaskRow) -> Result<Opened, Error> 
 }
 
 /// Gives a stopped turn up.
-pub(crate) fn fail(tx: &mut dyn Tx, mut row: TaskRow, message: &str) -> Result<(), Error> {
+pub(crate) fn fail(tx: &mut dyn Tx, mut row: TaskRow, message: &str, clock: &Clock) -> Result<(), Error> {
     if let Effect::Refused(why) = allows(situation(&row), Move::Fail) {
         return Err(refuse(&row, why));
     }
@@ -480,5 +573,5 @@ pub(crate) fn fail(tx: &mut dyn Tx, mut row: TaskRow, message: &str) -> Result<(
         question: false,
         text: format!("Failed by an operator: {}", windlass_core::text::cut(message, 300)),
     };
-    Ok(end_turn(tx, &mut row, turn, &ended, clock::now())?)
+    Ok(end_turn(tx, &mut row, turn, &ended, clock.now())?)
 }

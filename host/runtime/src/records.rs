@@ -1,6 +1,5 @@
 //! Records and rows that more than one place makes: waits, artifacts, long lines, entries.
 
-use crate::clock;
 use crate::turn::Also;
 use serde_json::{Value, json};
 use windlass_core::journal::{Entry, EntryKind, Past};
@@ -43,12 +42,12 @@ pub(crate) fn status_record(time: Millis, turn: u32, from: Option<WaitingFor>, t
 }
 
 /// Sets what the task's open turn waits for.
-pub(crate) fn status_update(task: TaskId, to: Option<WaitingFor>) -> Also {
+pub(crate) fn status_update(now: Millis, task: TaskId, to: Option<WaitingFor>) -> Also {
     Box::new(move |tx| {
         if let Some(mut row) = tx.task(task, None)? {
             row.status = to.map_or(windlass_core::Status::Working, WaitingFor::status);
             row.waiting_for = to;
-            row.updated = clock::now();
+            row.updated = now;
             tx.update_task(&row)?;
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Installed plugins, and their components ready to be instantiated.
 
 use crate::bindings::PluginPre;
-use crate::clock;
+use crate::clock::Clock;
 use crate::engine::{Compiler, sha256};
 use crate::error::{Error, Refusal, Violation};
 use crate::host::Host;
@@ -11,12 +11,12 @@ use crate::{interface, schema};
 use jsonschema::Validator;
 use parking_lot::{Mutex, RwLock};
 use serde_json::Value;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 use tokio::sync::{OnceCell, watch};
 use wasmtime::component::Linker;
 use windlass_core::manifest::ToolManifest;
-use windlass_core::{Grants, Manifest, Permission};
+use windlass_core::{AskFirst, Grants, Manifest, Permission};
 use windlass_store::{Hard, PluginRow, Store, StoreError};
 
 /// An installed plugin.
@@ -31,6 +31,8 @@ pub(crate) struct Installed {
 #[derive(Default)]
 struct Schemas {
     input: OnceLock<Option<Validator>>,
+    /// The input before the form of `askFirst` was answered.
+    before: OnceLock<Option<Validator>>,
     output: OnceLock<Option<Validator>>,
 }
 
@@ -52,6 +54,32 @@ impl Installed {
     pub(crate) fn check_input(&self, tool: &ToolManifest, input: &Value) -> Result<(), Vec<Violation>> {
         let schemas = &self.schemas[&tool.name];
         check(&schemas.input, Some(&tool.input_schema), input)
+    }
+
+    /// Holds an input against the tool's schema as far as it can be there before the form was answered.
+    pub(crate) fn check_before(
+        &self,
+        tool: &ToolManifest,
+        ask: &AskFirst,
+        input: &Value,
+    ) -> Result<(), Vec<Violation>> {
+        let before = ask.before(&tool.input_schema);
+        check(&self.schemas[&tool.name].before, Some(&before), input)
+    }
+
+    /// A tool as callers see it.
+    pub(crate) fn tool_view(&self, tool: &ToolManifest) -> ToolView {
+        ToolView {
+            name: tool.name.clone(),
+            title: tool.title.clone(),
+            description: tool.description.clone(),
+            plugin: self.row.name.clone(),
+            input_schema: tool.input_schema.clone(),
+            output_schema: tool.output_schema.clone(),
+            annotations: tool.annotations.clone(),
+            task_support: tool.task_support,
+            ask_first: tool.ask_first.clone(),
+        }
     }
 
     /// Holds a structured outcome against the tool's schema, if it has one.
@@ -90,6 +118,7 @@ type Ready = Arc<OnceCell<PluginPre<Host>>>;
 /// All plugins of a host.
 pub(crate) struct Registry {
     store: Store,
+    clock: Clock,
     compiler: Arc<Compiler>,
     linker: Linker<Host>,
     plugins: RwLock<BTreeMap<String, Arc<Installed>>>,
@@ -102,7 +131,7 @@ pub(crate) struct Registry {
 
 impl Registry {
     /// Reads what is installed.
-    pub(crate) async fn open(store: Store, compiler: Compiler) -> Result<Self, Error> {
+    pub(crate) async fn open(store: Store, compiler: Compiler, clock: Clock) -> Result<Self, Error> {
         let linker =
             interface::linker(&compiler.engine).map_err(|e| Error::Io(std::io::Error::other(format!("{e:#}"))))?;
         let rows = store.read(|rows| rows.plugins()).await?;
@@ -112,7 +141,7 @@ impl Registry {
         }
         let (plugins, ready) = (RwLock::new(plugins), Mutex::default());
         let (change, changed) = (tokio::sync::Mutex::default(), watch::Sender::new(0));
-        Ok(Self { store, compiler: Arc::new(compiler), linker, plugins, ready, change, changed })
+        Ok(Self { store, clock, compiler: Arc::new(compiler), linker, plugins, ready, change, changed })
     }
 
     pub(crate) fn engine(&self) -> &wasmtime::Engine {
@@ -145,12 +174,12 @@ impl Registry {
         self.plugins.read().get(plugin).map(|plugin| plugin.effective.clone()).unwrap_or_default()
     }
 
-    /// Whether a plugin's manifest asks for any permission of an interface.
-    pub(crate) fn asks(&self, plugin: &str, interface: &str) -> bool {
+    /// Whether a plugin's manifest asks for any permission that begins with this word.
+    pub(crate) fn asks(&self, plugin: &str, word: &str) -> bool {
         self.plugins
             .read()
             .get(plugin)
-            .is_some_and(|p| p.manifest.permissions.iter().any(|p| p.interface() == interface))
+            .is_some_and(|p| p.manifest.permissions.iter().any(|p| p.to_string().split(' ').next() == Some(word)))
     }
 
     /// Tools of enabled plugins, by name.
@@ -159,15 +188,7 @@ impl Registry {
         let enabled = plugins.values().filter(|plugin| plugin.row.enabled);
         let mut tools: Vec<_> = enabled
             .flat_map(|plugin| plugin.manifest.tools.iter().map(move |tool| (plugin, tool)))
-            .map(|(plugin, tool)| ToolView {
-                name: tool.name.clone(),
-                title: tool.title.clone(),
-                description: tool.description.clone(),
-                plugin: plugin.row.name.clone(),
-                input_schema: tool.input_schema.clone(),
-                output_schema: tool.output_schema.clone(),
-                annotations: tool.annotations.clone(),
-            })
+            .map(|(plugin, tool)| plugin.tool_view(tool))
             .collect();
         tools.sort_by(|a, b| a.name.cmp(&b.name));
         tools
@@ -185,14 +206,15 @@ impl Registry {
             let (compiler, store, digest) = (self.compiler.clone(), self.store.clone(), digest.to_owned());
             let load = move || compiler.load(&digest, || store.blobs().read(&digest));
             let component = tokio::task::spawn_blocking(load).await.map_err(|e| Refusal::Compile(e.to_string()))??;
-            let linked = self.linker.instantiate_pre(&component).and_then(PluginPre::new);
-            linked.map_err(|e| Refusal::Import {
-                wanted: format!("{e:#}"),
-                offered: None,
-                cure: "build it with the SDK of this host's version".into(),
-            })
+            interface::link(&self.linker, &component)
         });
         ready.await.cloned()
+    }
+
+    /// Lets go of what was compiled of components that nobody in `named` is.
+    pub(crate) fn forget(&self, named: &HashSet<String>) -> std::io::Result<()> {
+        self.ready.lock().retain(|digest, _| named.contains(digest));
+        self.compiler.forget(named)
     }
 
     /// Installs a component or replaces the plugin of its name. Compiles it, unless it came with the host, so that the
@@ -238,7 +260,7 @@ impl Registry {
             enabled,
             built_in: built_in || old.is_some_and(|old| old.row.built_in),
             size,
-            added: clock::now(),
+            added: self.clock.now(),
         };
         self.put(row).await
     }
@@ -295,10 +317,7 @@ impl Registry {
         self.store
             .commit(Hard::Yes, move |tx| {
                 // By name, not by digest: a turn may be pinned to an older component of it.
-                let mut turns = 0;
-                for task in tx.open_tasks()? {
-                    turns += u64::from(tx.task(task, None)?.is_some_and(|row| row.plugin == key));
-                }
+                let turns = tx.turns_of(&key)?;
                 if turns > 0 {
                     return Err(Error::PluginHeld { name: key, turns });
                 }

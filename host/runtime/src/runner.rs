@@ -3,25 +3,26 @@
 
 use crate::bindings::exports::windlass::plugin::tool;
 use crate::bindings::windlass::plugin::types::{Failure, Outcome};
-use crate::clock;
 use crate::control::Control;
 use crate::ending::{diverged_stop, returned, stopped, trapped};
 use crate::halt::Halt;
 use crate::host::{Host, guest_seed};
-use crate::interface::{log, task as task_interface};
+use crate::interface::{files, log, task as task_interface};
 use crate::life::{self, Opened, Pin, Stopped};
+use crate::park::{self, Wake};
 use crate::services::Services;
 use crate::turn::{Turn, Write, fence};
 use serde_json::json;
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 use windlass_core::journal::Diverged;
 use windlass_core::status::{Asked, Return};
-use windlass_core::{Cause, Kind, Limits};
+use windlass_core::{Cause, Kind, Limits, TaskId};
 use windlass_store::{Hard, StoreError};
 
 /// Between two looks for open turns that nobody runs.
-const RECONCILE: Duration = Duration::from_secs(5);
+const RECONCILE: Duration = Duration::from_secs(3);
 
 /// How the call of `run` came back.
 enum Came {
@@ -30,13 +31,15 @@ enum Came {
     Error(wasmtime::Error),
     /// The grace was over.
     Killed,
+    /// It waits, and has waited warm long enough.
+    Parked(Wake),
     /// The host closes: nothing is written, the next start takes over.
     Left,
 }
 
 /// Runs a turn, and each turn that follows at once, beside the caller.
 pub(crate) fn spawn(services: &Arc<Services>, opened: Opened) {
-    let control = Arc::new(Control::new());
+    let control = Arc::new(Control::new(services.clock.clone(), services.tuning.grace));
     services.running.lock().insert(opened.task.id, control.clone());
     let services = services.clone();
     services.tracker.clone().spawn(async move {
@@ -63,15 +66,35 @@ pub(crate) fn spawn(services: &Arc<Services>, opened: Opened) {
 async fn run(services: &Arc<Services>, control: &Arc<Control>, opened: Opened) -> Result<Option<Opened>, Halt> {
     let Opened { task, mut turn } = opened;
     let permits = async {
+        if services.instances.available_permits() == 0 {
+            services.parking.crowded.notify_one();
+        }
         let instance = services.instances.clone().acquire_owned().await;
         (instance, services.slots.clone().acquire_owned().await)
+    };
+    let lapsed = async {
+        match turn.deadline.filter(|_| turn.started.is_none()) {
+            Some(at) => services.clock.until(at.as_nanos()).await,
+            None => std::future::pending().await,
+        }
     };
     let (_instance, slot) = tokio::select! {
         (instance, slot) = permits => (instance, slot.map_err(|_| StoreError::Closed)?),
         // A turn that never ran was ended by whoever cancelled it; one taken over runs to be tidied up.
         () = control.stop.cancelled(), if turn.started.is_none() => return Ok(None),
-        () = services.closing.cancelled() => return Ok(None),
+        () = lapsed => {
+            let pin = next_pin(services, &task.tool, &turn.plugin, &turn.digest);
+            let (opened, clock) = (Opened { task, turn }, services.clock.clone());
+            return Ok(services.store.commit(Hard::Yes, move |tx| life::lapse(tx, &opened, pin, &clock)).await?);
+        }
+        () = services.draining.cancelled() => return Ok(None),
     };
+    if turn.started.is_some() {
+        // A cancel that came before this run could be reached stands in the row only.
+        let (id, number) = (task.id, turn.number);
+        let stored = services.store.read(move |rows| rows.turn(id, number)).await?;
+        turn = stored.ok_or(StoreError::Missing("turn"))?;
+    }
     if turn.cancel.is_some() {
         control.ask(Asked::Cancel);
     } else if turn.overdue.is_some() {
@@ -79,7 +102,7 @@ async fn run(services: &Arc<Services>, control: &Arc<Control>, opened: Opened) -
     }
     let first = turn.started.is_none();
     if first {
-        turn.started = Some(clock::now());
+        turn.started = Some(services.clock.now());
     }
     let running = Turn::load(services.clone(), control.clone(), &task, &turn, slot).await;
     let running = match running {
@@ -91,27 +114,38 @@ async fn run(services: &Arc<Services>, control: &Arc<Control>, opened: Opened) -
         }
         other => other?,
     };
+    // Decided before the turn counts as started: a replay asks whether it had one.
+    let started = turn.started.unwrap_or(turn.opened).as_nanos();
+    let files = files::begin(&running, started, first).await?;
     if first {
         let record = running
             .draft(Kind::TurnStarted, format!("Turn {} started", turn.number))
             .with("digest", turn.digest.as_str());
-        let row = turn.clone();
+        let (row, now) = (turn.clone(), running.now());
         let also: crate::turn::Also = Box::new(move |tx| {
             // Only what the start changes: a cancel may have been written since the row was read.
             let mut stored = tx.turn(row.task, row.number)?.ok_or(StoreError::Missing("turn"))?;
             stored.started = row.started;
             tx.put_turn(&stored)?;
-            crate::records::status_update(row.task, None)(tx)
+            crate::records::status_update(now, row.task, None)(tx)
         });
         running.put(Hard::Soon, Write { records: vec![record], also: Some(also), ..Write::default() })?;
     }
-    let came = call(&running, &task, &turn).await;
+    let came = call(&running, &task, &turn, files).await;
+    if let Came::Parked(wake) = came {
+        return park::park(&running, wake).await;
+    }
     running.pages.close().await;
     finish(&running, &task, &turn, came).await
 }
 
 /// Loads the component, makes the store, calls `run`. The store is dropped here, on every path.
-async fn call(running: &Arc<Turn>, task: &windlass_store::TaskRow, turn: &windlass_store::TurnRow) -> Came {
+async fn call(
+    running: &Arc<Turn>,
+    task: &windlass_store::TaskRow,
+    turn: &windlass_store::TurnRow,
+    files: Option<files::Files>,
+) -> Came {
     let services = &running.services;
     let pre = match services.registry.ready(&turn.digest).await {
         Ok(pre) => pre,
@@ -135,7 +169,11 @@ async fn call(running: &Arc<Turn>, task: &windlass_store::TaskRow, turn: &windla
         message,
         seed: guest_seed(turn.seed),
     };
-    let mut store = Host::store(services.registry.engine(), running.clone(), turn.seed);
+    let store = Host::store(services.registry.engine(), running.clone(), turn.seed, files);
+    let mut store = match store {
+        Ok(store) => store,
+        Err(error) => return Came::Error(Halt::Io(std::io::Error::other(format!("{error:#}"))).into()),
+    };
     let run = async {
         let plugin = pre.instantiate_async(&mut store).await?;
         plugin.windlass_plugin_tool().call_run(&mut store, &argument).await
@@ -147,11 +185,15 @@ async fn call(running: &Arc<Turn>, task: &windlass_store::TaskRow, turn: &windla
         () = control.kill.cancelled() => Came::Killed,
         came = run => match came {
             Ok(result) => Came::Back(result),
-            Err(error) => Came::Error(error),
+            Err(error) => match error.downcast_ref() {
+                Some(Halt::Park(wake)) => Came::Parked(*wake),
+                _ => Came::Error(error),
+            },
         },
         never = deadline(running, turn.deadline) => match never {},
     };
-    if matches!(came, Came::Left) {
+    // A line without its end is made again by replay.
+    if matches!(came, Came::Left | Came::Parked(_)) {
         return came;
     }
     if let Err(halt) = store.data().lines.finish()
@@ -165,9 +207,10 @@ async fn call(running: &Arc<Turn>, task: &windlass_store::TaskRow, turn: &windla
 /// Watches the deadline; asks the turn to stop when it passes.
 async fn deadline(running: &Arc<Turn>, at: Option<windlass_core::Millis>) -> std::convert::Infallible {
     if let Some(at) = at {
-        clock::until(at.as_nanos()).await;
-        let (task, number) = (running.task, running.number);
-        if let Err(error) = running.services.store.commit(Hard::Yes, move |tx| life::overdue(tx, task, number)).await {
+        let services = &running.services;
+        services.clock.until(at.as_nanos()).await;
+        let (task, number, clock) = (running.task, running.number, services.clock.clone());
+        if let Err(error) = services.store.commit(Hard::Yes, move |tx| life::overdue(tx, task, number, &clock)).await {
             tracing::error!(%task, %error, "a deadline was not written");
         }
         running.control.ask(Asked::Deadline);
@@ -183,7 +226,7 @@ async fn finish(
 ) -> Result<Option<Opened>, Halt> {
     let asked = running.control.asked();
     let ended = match came {
-        Came::Left => return Ok(None),
+        Came::Left | Came::Parked(_) => return Ok(None),
         Came::Killed => {
             stopped(Return::Stopped(Cause::Limit), asked, "it did not stop within the grace", json!({"code": "killed"}))
         }
@@ -202,6 +245,10 @@ async fn finish(
                 let text = format!("Stopped: its component can't be loaded: {why}");
                 let details = json!({"digest": turn.digest, "message": why});
                 return stop(running, Stopped { reason: "component", text, details }).await;
+            }
+            Ok(Halt::Secret(why)) => {
+                let (text, details) = (format!("Stopped: {why}"), json!({"message": why}));
+                return stop(running, Stopped { reason: "secret", text, details }).await;
             }
             Ok(Halt::Stopped) => {
                 stopped(Return::Stopped(Cause::Limit), asked, "it was asked to stop", json!({"code": "stopped"}))
@@ -224,14 +271,16 @@ async fn finish(
     log::flush(running);
     running.close();
     running.settle(0).await?;
-    let pin = next_pin(&running.services, &task.tool, &turn.plugin, &turn.digest);
+    files::end(running, turn.started.unwrap_or(turn.opened).as_nanos()).await?;
+    let pin = next_pin(&running.services, &task.tool, &running.plugin, &turn.digest);
     let (id, number, (epoch, generation)) = (running.task, running.number, running.fence());
+    let clock = running.services.clock.clone();
     let next = running
         .services
         .store
         .commit(Hard::Yes, move |tx| {
             fence(tx, id, epoch, generation)?;
-            life::end(tx, id, number, &ended, pin)
+            life::end(tx, id, number, &ended, pin, &clock)
         })
         .await?;
     Ok(next)
@@ -256,22 +305,23 @@ async fn stop(running: &Arc<Turn>, stopped: Stopped) -> Result<Option<Opened>, H
     running.close();
     running.settle(0).await?;
     let (id, number, (epoch, generation)) = (running.task, running.number, running.fence());
+    let clock = running.services.clock.clone();
     running
         .services
         .store
         .commit(Hard::Yes, move |tx| {
             fence(tx, id, epoch, generation)?;
-            life::stop(tx, id, number, &stopped)
+            life::stop(tx, id, number, &stopped, &clock)
         })
         .await?;
     Ok(None)
 }
 
 async fn stop_unloaded(services: &Services, task: &windlass_store::TaskRow, stopped: Stopped) -> Result<(), Halt> {
-    let (id, number, epoch) = (task.id, task.turn, task.epoch);
+    let (id, number, epoch, clock) = (task.id, task.turn, task.epoch, services.clock.clone());
     let stop = move |tx: &mut dyn windlass_store::Tx| {
         tx.fence(id, epoch)?;
-        life::stop(tx, id, number, &stopped)
+        life::stop(tx, id, number, &stopped, &clock)
     };
     Ok(services.store.commit(Hard::Yes, stop).await?)
 }
@@ -288,16 +338,23 @@ fn halt_of(error: wasmtime::Error) -> Result<Halt, wasmtime::Error> {
 }
 
 /// Takes over every open turn that this host does not run.
-/// `first`: at the start of a host.
-pub(crate) async fn reconcile(services: &Arc<Services>, first: bool) -> Result<usize, StoreError> {
-    let open = services.store.read(|rows| rows.open_tasks()).await?;
+/// `first`: at the start of a host. Later one is taken over only when it was `missed` by the look before as well: a turn
+/// just opened, or just woken, is about to be run.
+async fn take_over(services: &Arc<Services>, first: bool, missed: &mut HashSet<TaskId>) -> Result<usize, StoreError> {
+    let open = services.store.read(|rows| rows.running_tasks()).await?;
+    let before = std::mem::take(missed);
     let mut taken = 0;
     for task in open {
-        if services.control(task).is_some() || services.closing.is_cancelled() {
+        if services.control(task).is_some() || services.draining.is_cancelled() {
+            continue;
+        }
+        if !first && !before.contains(&task) {
+            missed.insert(task);
             continue;
         }
         let furthest = services.store.read(move |rows| furthest(rows, task)).await?;
-        let take_over = move |tx: &mut dyn windlass_store::Tx| life::take_over(tx, task, furthest, first);
+        let clock = services.clock.clone();
+        let take_over = move |tx: &mut dyn windlass_store::Tx| life::take_over(tx, task, furthest, first, &clock);
         if let Some((opened, stopped)) = services.store.commit(Hard::Yes, take_over).await? {
             taken += 1;
             if stopped.is_none() {
@@ -316,14 +373,27 @@ fn furthest(rows: &mut dyn windlass_store::Rows, task: windlass_core::TaskId) ->
     Ok(entries.max(lines))
 }
 
+/// Takes over every open turn, at the start of a host.
+pub(crate) async fn reconcile(services: &Arc<Services>) -> Result<usize, StoreError> {
+    take_over(services, true, &mut HashSet::new()).await
+}
+
 /// Looks for open turns again and again: one whose store failed in the middle is taken up when the store is back.
 pub(crate) async fn watch(services: Arc<Services>) {
+    let mut missed = HashSet::new();
     loop {
         tokio::select! {
-            () = services.closing.cancelled() => return,
-            () = tokio::time::sleep(RECONCILE) => {}
+            () = services.draining.cancelled() => return,
+            () = services.clock.sleep(RECONCILE) => {}
         }
-        if let Err(error) = reconcile(&services, false).await {
+        let looked = take_over(&services, false, &mut missed).await;
+        if looked == Err(StoreError::Taken) {
+            tracing::error!("another host took the data folder over; this one runs nothing any more");
+            services.draining.cancel();
+            services.closing.cancel();
+            return;
+        }
+        if let Err(error) = looked {
             tracing::error!(%error, "open turns can't be looked for");
         }
     }

@@ -1,7 +1,14 @@
 //! What all turns of a host share.
 
+use crate::clock::Clock;
 use crate::control::Control;
+use crate::fetch::Tls;
+use crate::park::Parking;
 use crate::registry::Registry;
+use crate::tokens::Keyring;
+use crate::tuning::Tuning;
+use crate::vault::Vault;
+use crate::workdir::Workdirs;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,9 +22,17 @@ use windlass_store::Store;
 /// The parts of a host.
 pub(crate) struct Services {
     pub(crate) store: Store,
+    pub(crate) vault: Vault,
+    pub(crate) workdirs: Workdirs,
+    /// For requests of plugins.
+    pub(crate) tls: Tls,
     pub(crate) browser: Browser,
     pub(crate) registry: Registry,
+    pub(crate) keyring: Keyring,
     pub(crate) limits: Limits,
+    pub(crate) clock: Clock,
+    pub(crate) tuning: Tuning,
+    pub(crate) parking: Parking,
     /// Turns that run at once; a waiting turn holds none.
     pub(crate) slots: Arc<Semaphore>,
     /// Instances that may be alive at once, waiting ones too: each takes about seven memory maps of the process, of
@@ -25,6 +40,8 @@ pub(crate) struct Services {
     pub(crate) instances: Arc<Semaphore>,
     /// The turns that this host runs, each reachable by its task.
     pub(crate) running: Mutex<HashMap<TaskId, Arc<Control>>>,
+    /// The host wants to end: no turn begins, and what waits is parked.
+    pub(crate) draining: CancellationToken,
     /// The host is on its way out: turns are left as they are, the next start takes them over.
     pub(crate) closing: CancellationToken,
     pub(crate) tracker: TaskTracker,

@@ -2,14 +2,12 @@
 
 use crate::answer;
 use crate::bindings::windlass::plugin::types;
-use crate::clock;
 use crate::halt::Halt;
 use crate::turn::{Also, Turn, Write, error};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::future::Future;
-use std::time::Instant;
 use windlass_core::journal::{Begin, key};
 use windlass_core::{Call, Class, Draft, Kind};
 use windlass_store::Hard;
@@ -33,6 +31,8 @@ pub(crate) struct Done<T> {
     pub(crate) answer: T,
     /// What the record shows of it.
     pub(crate) result: Option<Value>,
+    /// What the record's line says of it; where nothing is said here, a text of `result` is.
+    pub(crate) seen: Option<String>,
     /// A record that stands for the step, in place of `step.finished`.
     pub(crate) instead: Option<Draft>,
     /// More to do in the same transaction.
@@ -42,7 +42,7 @@ pub(crate) struct Done<T> {
 impl<T> Done<T> {
     /// Just an answer.
     pub(crate) fn new(answer: T) -> Self {
-        Self { answer, result: None, instead: None, also: None }
+        Self { answer, result: None, seen: None, instead: None, also: None }
     }
 
     /// An answer that the record shows.
@@ -89,23 +89,30 @@ impl Turn {
         F: Future<Output = Result<Done<T>, types::Error>> + Send,
     {
         self.touch()?;
+        let step = Step {
+            args: self.masks.json(step.args),
+            doing: self.masks.text(step.doing),
+            done: self.masks.text(step.done),
+            ..step
+        };
         let key = key(step.call, step.args.to_string().as_bytes());
         let (pos, in_doubt) = match self.journal(|j| j.begin(step.call, key))? {
             Begin::Answered(bytes) => return Ok(answer::decode(self.services.store.blobs(), &bytes)?),
             Begin::Live { pos } | Begin::Again { pos, .. } => (pos, false),
             Begin::InDoubt { pos } => (pos, true),
         };
-        let since = Instant::now();
+        let since = self.services.clock.elapsed();
+        self.live()?;
         let result = if in_doubt {
             Err(error("interrupted", "the host stopped while this was under way: it may have happened"))
         } else {
             self.announce(&step, pos, key).await?;
             effect(step.call, work(pos)).await
         };
-        let millis = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let millis = u64::try_from((self.services.clock.elapsed() - since).as_millis()).unwrap_or(u64::MAX);
         let (result, write) = self.finished(&step, pos, millis, result);
         let encoded = answer::encode(self.services.store.blobs(), &result)?;
-        let entry = self.journal(|j| j.finish(step.call, pos, key, clock::nanos(), encoded));
+        let entry = self.journal(|j| j.finish(step.call, pos, key, self.nanos(), encoded));
         self.put(Hard::Soon, Write { entries: vec![entry], ..write })?;
         self.pace().await?;
         Ok(result)
@@ -122,7 +129,7 @@ impl Turn {
             write.records.push(draft.with("args", shortened(&step.args)));
         }
         if step.call.class() == Class::Once {
-            write.entries.push(self.journal(|j| j.start(step.call, pos, key, clock::nanos(), Vec::new())));
+            write.entries.push(self.journal(|j| j.start(step.call, pos, key, self.nanos(), Vec::new())));
             return self.commit(Hard::Yes, write).await;
         }
         if write.records.is_empty() { Ok(()) } else { self.put(Hard::Soon, write) }
@@ -145,10 +152,12 @@ impl Turn {
             draft.with("durationMs", millis)
         };
         match result {
-            Ok(done) => {
+            Ok(mut done) => {
+                done.result = done.result.map(|result| self.masks.json(result));
                 let record = done.instead.unwrap_or_else(|| {
                     // What was read is what people want to see: one line of it.
                     let seen = match &done.result {
+                        _ if done.seen.is_some() => format!(": {}", done.seen.as_deref().unwrap_or_default()),
                         Some(Value::String(text)) => {
                             format!(
                                 ": {}",
@@ -166,10 +175,11 @@ impl Turn {
                 (Ok(done.answer), Write { records: vec![record], also: done.also, ..Write::default() })
             }
             Err(error) => {
-                let text = format!("{}: {}", step.doing, windlass_core::text::cut(&error.message, 300));
-                let mut shown = json!({"code": error.code, "message": shortened(&error.message.clone().into())});
+                let message = self.masks.text(error.message.clone());
+                let text = format!("{}: {}", step.doing, windlass_core::text::cut(&message, 300));
+                let mut shown = json!({"code": error.code, "message": shortened(&message.into())});
                 if let Some(details) = error.details.as_deref().and_then(|d| serde_json::from_str(d).ok()) {
-                    shown["details"] = shortened(&details);
+                    shown["details"] = shortened(&self.masks.json(details));
                 }
                 let record = finished(text).with("ok", false).with("error", shown);
                 (Err(error), Write { records: vec![record], ..Write::default() })

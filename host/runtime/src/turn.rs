@@ -2,10 +2,11 @@
 //! streams, its clocks and the tasks that write beside it.
 
 use crate::bindings::windlass::plugin::types;
-use crate::clock;
 use crate::control::Control;
 use crate::halt::Halt;
-use crate::interface::browser::Pages;
+use crate::masks::Masks;
+use crate::pages::{self, Pages};
+use crate::park::Wake;
 use crate::records::{Stored, describe, emitted, entry, row, status_record, status_update, weight};
 use crate::services::Services;
 use parking_lot::Mutex;
@@ -13,12 +14,12 @@ use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 use windlass_core::journal::{Emit, Entry, Journal};
 use windlass_core::limits::{RECORD_BYTES, WARN_PERCENT};
-use windlass_core::{Draft, Kind, Limits, TaskId, WaitingFor};
+use windlass_core::{Draft, Kind, Limits, Millis, Permission, TaskId, WaitingFor};
 use windlass_store::{Ack, ArtifactRow, Hard, StoreError, TaskRow, TurnRow, Tx};
 
 /// More to do in the transaction of a write.
@@ -47,7 +48,7 @@ pub(crate) struct Reported {
 /// The newest progress, and when the last one was written.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
-    pub(crate) last: Option<Instant>,
+    pub(crate) last: Option<Duration>,
     pub(crate) pending: Option<Draft>,
     pub(crate) timer: bool,
 }
@@ -61,14 +62,16 @@ pub(crate) struct Turn {
     pub(crate) control: Arc<Control>,
     pub(crate) limits: Limits,
     pub(crate) pages: Pages,
+    /// Values of secrets used so far.
+    pub(crate) masks: Masks,
     pub(crate) progress: Mutex<Progress>,
     pub(crate) reported: Mutex<Reported>,
     /// Keys of questions asked so far in this turn.
     pub(crate) question_keys: Mutex<HashSet<String>>,
     /// Pieces of output so far, by part.
     pub(crate) parts: Mutex<HashMap<String, u64>>,
-    /// Pollables of the guest that are timers, by their place in the table.
-    pub(crate) timers: Mutex<HashSet<u32>>,
+    /// Pollables of the guest that are timers, by their place in the table: when each ends on the guest's clock.
+    pub(crate) timers: Mutex<HashMap<u32, u64>>,
     /// The guest was told that it is cancelled.
     pub(crate) seen_cancel: AtomicBool,
     /// CPU ticks since the last step, and in replay.
@@ -86,9 +89,11 @@ pub(crate) struct Turn {
     warned: Mutex<HashSet<&'static str>>,
     artifacts: AtomicU32,
     slot: tokio::sync::Mutex<Option<OwnedSemaphorePermit>>,
-    live_since: Mutex<Option<Instant>>,
+    live_since: Mutex<Option<Duration>>,
     waited: AtomicU64,
     ended: AtomicBool,
+    /// The replay is over, and pages were looked at.
+    is_live: AtomicBool,
 }
 
 impl Turn {
@@ -104,7 +109,7 @@ impl Turn {
         let generation = services.store.generation();
         // A turn that never ran has nothing to read: most turns, and they should not pay for a query.
         let (entries, records, artifacts) = if turn.started.is_none() && number == 1 {
-            (Vec::new(), Vec::new(), 0)
+            (Vec::new(), Vec::new(), 0_u32)
         } else {
             services
                 .store
@@ -112,7 +117,7 @@ impl Turn {
                     Ok::<_, StoreError>((
                         rows.entries(id, number)?,
                         rows.turn_records(id, number)?,
-                        rows.artifacts(id)?.len(),
+                        rows.artifacts(id)?.last().and_then(|row| row.id.strip_prefix('a')?.parse().ok()).unwrap_or(0),
                     ))
                 })
                 .await?
@@ -125,10 +130,12 @@ impl Turn {
             }
         }
         let count = records.len() as u64;
+        let pages = Pages::of(&services, id, number, &turn.plugin, &records);
         let past = entries.into_iter().map(entry).chain(records.into_iter().filter_map(emitted)).collect();
         let journal = Journal::new(start, past)?;
-        Ok(Arc::new(Self {
-            pages: Pages::default(),
+        let turn = Arc::new(Self {
+            pages,
+            masks: Masks::default(),
             plugin: turn.plugin.clone(),
             task: id,
             number,
@@ -150,13 +157,16 @@ impl Turn {
             generation,
             records: AtomicU64::new(count),
             warned: Mutex::default(),
-            artifacts: AtomicU32::new(u32::try_from(artifacts).unwrap_or(u32::MAX)),
+            artifacts: AtomicU32::new(artifacts),
             slot: tokio::sync::Mutex::new(Some(slot)),
             live_since: Mutex::new(None),
             waited: AtomicU64::new(0),
             ended: AtomicBool::new(false),
+            is_live: AtomicBool::new(false),
             services,
-        }))
+        });
+        turn.pages.attach(&turn);
+        Ok(turn)
     }
 
     /// Runs `f` on the journal. Not to be held over an await: it is a closure so that it can't be.
@@ -169,9 +179,19 @@ impl Turn {
         self.journal.lock().replaying()
     }
 
+    /// The wall clock: for records and rows.
+    pub(crate) fn now(&self) -> Millis {
+        self.services.clock.now()
+    }
+
+    /// The clock of waits and of the journal, in ns since the Unix epoch.
+    pub(crate) fn nanos(&self) -> u64 {
+        self.services.clock.steady()
+    }
+
     /// A record of this turn, made now.
     pub(crate) fn draft(&self, kind: Kind, text: impl Into<String>) -> Draft {
-        Draft::new(clock::now(), self.number, kind, text)
+        Draft::new(self.now(), self.number, kind, text)
     }
 
     /// Queues a fenced write; everything queued before it is committed before it.
@@ -252,6 +272,8 @@ impl Turn {
         also: Option<Also>,
     ) -> Result<(), Halt> {
         self.busy.store(0, Ordering::Relaxed);
+        let text = self.masks.text(text);
+        let data: Map<_, _> = data.into_iter().map(|(name, value)| (name, self.masks.json(value))).collect();
         let of_data = data.values().map(weight).sum::<usize>();
         if text.len() + of_data > RECORD_BYTES {
             // The text alone where the fields are small, else all of the line.
@@ -298,7 +320,7 @@ impl Turn {
             sha256,
             width: None,
             height: None,
-            created: clock::now(),
+            created: self.now(),
             turn: self.number,
         };
         data.insert("artifact".into(), describe(self.task, &artifact));
@@ -333,7 +355,7 @@ impl Turn {
 
     /// The guest reads a clock.
     pub(crate) fn clock(&self) -> u64 {
-        let (now, entry) = self.journal(|j| j.clock(clock::nanos));
+        let (now, entry) = self.journal(|j| j.clock(|| self.nanos()));
         if let Some(entry) = entry {
             // A clock read can't fail; where the store does, the next write says so.
             let _ = self.put(Hard::Soon, Write { entries: vec![entry], ..Write::default() });
@@ -370,8 +392,9 @@ impl Turn {
         if self.replaying() {
             return Ok(());
         }
-        let since = *self.live_since.lock().get_or_insert_with(Instant::now);
-        let used = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let now = self.services.clock.elapsed();
+        let since = *self.live_since.lock().get_or_insert(now);
+        let used = u64::try_from((now - since).as_millis()).unwrap_or(u64::MAX);
         if used.saturating_sub(self.waited.load(Ordering::Relaxed)) > self.limits.turn_millis {
             let max = self.limits.turn_millis / 1000;
             return Err(Halt::Limit(format!("the turn ran for {max} s without its waits, which is its limit")));
@@ -393,21 +416,64 @@ impl Turn {
         }
     }
 
-    /// Waits without holding a slot.
-    pub(crate) async fn wait<T>(&self, wait: impl Future<Output = T>) -> T {
-        let since = Instant::now();
+    /// The guest has caught up with its past. The first time: what became of its pages meanwhile is settled.
+    pub(crate) fn live(&self) -> Result<(), Halt> {
+        if self.is_live.swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
+        let gone = self.pages.reconcile();
+        if gone.is_empty() {
+            return Ok(());
+        }
+        let records = gone.iter().map(|(page, why)| pages::lost(self.now(), self.number, *page, why)).collect();
+        self.put(Hard::Soon, Write { records, ..Write::default() })
+    }
+
+    /// Waits without holding a slot: warm first, then parked. `wake` is what ends the wait beside a cancel; where nothing
+    /// that the host knows does, it stays warm.
+    ///
+    /// # Errors
+    /// `Park`: the wait goes on without this instance.
+    pub(crate) async fn wait<T>(&self, wake: Option<Wake>, wait: impl Future<Output = T>) -> Result<T, Halt> {
+        self.live()?;
+        let services = &self.services;
+        let since = services.clock.elapsed();
         drop(self.slot.lock().await.take());
-        let value = wait.await;
-        if let Ok(permit) = self.services.slots.clone().acquire_owned().await {
+        let value = {
+            let _waiting = Waiting::begin(&services.parking.waiting);
+            tokio::select! {
+                biased;
+                value = wait => value,
+                wake = self.parks(wake) => return Err(Halt::Park(wake)),
+            }
+        };
+        if let Ok(permit) = services.slots.clone().acquire_owned().await {
             *self.slot.lock().await = Some(permit);
         }
-        self.waited.fetch_add(u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
-        value
+        let waited = services.clock.elapsed() - since;
+        self.waited.fetch_add(u64::try_from(waited.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        Ok(value)
+    }
+
+    /// Until the wait is to be parked: after its time, or because others need instances, or the host wants to end.
+    async fn parks(&self, wake: Option<Wake>) -> Wake {
+        let services = &self.services;
+        let Some(wake) = wake else { return std::future::pending().await };
+        tokio::select! {
+            () = services.clock.sleep(services.tuning.park_after) => {}
+            () = services.parking.crowded.notified() => {}
+            () = services.draining.cancelled() => {}
+        }
+        if services.closing.is_cancelled() {
+            // Left as it is, like everything that runs.
+            std::future::pending::<()>().await;
+        }
+        wake
     }
 
     /// A change of what the turn waits for, as a record, and for the task's row.
     pub(crate) fn waits_for(&self, from: Option<WaitingFor>, to: Option<WaitingFor>) -> (Draft, Also) {
-        (status_record(clock::now(), self.number, from, to), status_update(self.task, to))
+        (status_record(self.now(), self.number, from, to), status_update(self.now(), self.task, to))
     }
 
     /// Writes nothing any more; what is under way beside the guest ends.
@@ -426,10 +492,32 @@ impl Turn {
     }
 }
 
+/// Counts a turn that waits warm, for as long as it lives.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl<'a> Waiting<'a> {
+    fn begin(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// The guard of every write of a turn: its epoch, and that no commit failed since it began (one of its own earlier
 /// writes could be missing).
 pub(crate) fn fence(tx: &mut dyn Tx, task: TaskId, epoch: u64, generation: u64) -> Result<(), StoreError> {
     if tx.generation() == generation { tx.fence(task, epoch) } else { Err(StoreError::Fenced) }
+}
+
+/// What is not granted, with the line that would grant it.
+pub(crate) fn denied(message: impl Into<String>, line: &Permission) -> types::Error {
+    let details = json!({ "grant": line.to_string() }).to_string();
+    types::Error { details: Some(details), ..error("denied", message) }
 }
 
 /// An error as the contract has it.

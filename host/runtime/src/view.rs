@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use windlass_core::{Cause, Millis, Permission, Record, Status, TaskId, WaitingFor};
+use windlass_core::{AskFirst, Cause, Millis, Origin, Permission, Record, Status, TaskId, TaskSupport, WaitingFor};
 
 /// Who calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +33,10 @@ pub struct ToolView {
     pub output_schema: Option<Value>,
     /// MCP's hints.
     pub annotations: BTreeMap<String, Value>,
+    /// Whether a call over MCP may, must or can't be taken as a task.
+    pub task_support: TaskSupport,
+    /// A form that must be answered in the input: over MCP it is asked before a task exists.
+    pub ask_first: Option<AskFirst>,
 }
 
 /// A call that makes a task.
@@ -240,6 +244,48 @@ pub struct PluginView {
     pub added_at: Millis,
 }
 
+/// A secret, without what it says.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SecretView {
+    /// Its name.
+    pub name: String,
+    /// Its newest version, from 1.
+    pub version: u32,
+    /// The only places that version is sent to.
+    pub origins: Vec<Origin>,
+    /// RFC 3339; of its oldest version that is kept.
+    #[serde(serialize_with = "time")]
+    pub created_at: Millis,
+    /// RFC 3339; of its newest.
+    #[serde(serialize_with = "time")]
+    pub updated_at: Millis,
+}
+
+/// A file of a task's workdir.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FileView {
+    /// Below `/workdir`.
+    pub path: String,
+    /// In bytes.
+    pub size: u64,
+    /// RFC 3339.
+    #[serde(serialize_with = "time")]
+    pub modified_at: Millis,
+}
+
+/// A file of a workdir to be served.
+#[derive(Debug)]
+pub struct OpenFile {
+    /// Its last step: whatever the plugin chose.
+    pub name: String,
+    /// In bytes, when it was opened.
+    pub size: u64,
+    /// Open for reading.
+    pub file: std::fs::File,
+}
+
 /// A stored file to be served.
 #[derive(Clone, Debug)]
 pub struct ArtifactFile {
@@ -255,11 +301,11 @@ pub struct ArtifactFile {
     pub path: std::path::PathBuf,
 }
 
-fn time<S: serde::Serializer>(at: &Millis, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn time<S: serde::Serializer>(at: &Millis, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(at)
 }
 
-fn optional_time<S: serde::Serializer>(at: &Option<Millis>, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn optional_time<S: serde::Serializer>(at: &Option<Millis>, serializer: S) -> Result<S::Ok, S::Error> {
     match at {
         Some(at) => serializer.collect_str(at),
         None => serializer.serialize_none(),

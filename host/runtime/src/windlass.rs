@@ -1,22 +1,32 @@
-//! The host as its ways in see it: every request of a caller is one function, those about plugins in `plugins`.
+//! The host as its ways in see it: every request of a caller is one function, those about plugins in `plugins`, about
+//! tokens in `tokens`.
 
+mod files;
 mod plugins;
+mod secrets;
 mod shapes;
+mod tokens;
 
-use crate::clock;
+use crate::compile::Compiling;
 use crate::engine::Compiler;
 use crate::error::Error;
+use crate::fetch::Tls;
 use crate::life::{self, Cancelled, New, situation};
 use crate::registry::{Installed, Registry};
 use crate::services::Services;
+use crate::tokens::Keyring;
+use crate::tuning::Tuning;
+use crate::vault::Vault;
 use crate::view::{Action, ArtifactFile, Caller, CreateTask, Created, EventsPage, TaskPage, TaskView, TurnView};
-use crate::{runner, schema};
+use crate::workdir::Workdirs;
+use crate::{keeping, park, runner, schema};
 use parking_lot::Mutex;
+pub use secrets::SetSecret;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use shapes::{detailed, one_turn, view};
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Semaphore, broadcast};
@@ -40,10 +50,16 @@ pub struct Options {
     pub slots: usize,
     /// What a turn may use.
     pub limits: Limits,
+    /// File with the key that seals secrets; made (0600) with the first one.
+    pub secrets_key: PathBuf,
     /// Components that come with the host.
     pub built_in: Vec<&'static [u8]>,
     /// Addresses that no page may reach, beside those the host knows itself.
     pub denied: Vec<SocketAddr>,
+    /// How it waits, keeps and ends.
+    pub tuning: Tuning,
+    /// How components are compiled in a process of its own, within bounds. None: in this one, without bounds.
+    pub compiling: Option<Compiling>,
 }
 
 /// Which tasks a list shows.
@@ -91,6 +107,12 @@ pub struct Health {
     pub store: Result<(), String>,
     /// Turns that this host holds, running or waiting.
     pub turns: usize,
+    /// Of these, turns that wait.
+    pub waiting: usize,
+    /// Turns that are parked.
+    pub parked: u64,
+    /// Parked turns whose pages are open.
+    pub parked_pages: usize,
     /// Free slots.
     pub free_slots: usize,
     /// Open browser contexts.
@@ -103,6 +125,7 @@ pub struct Health {
 #[derive(Clone)]
 pub struct Windlass {
     services: Arc<Services>,
+    data: Arc<Path>,
 }
 
 impl Windlass {
@@ -112,21 +135,36 @@ impl Windlass {
     /// The data folder is another host's, or can't be used; a component of the host itself is refused.
     pub async fn open(options: Options) -> Result<Self, Error> {
         let store = Store::open(&options.data)?;
-        Self::with_store(options, store).await
+        Self::on(options, store).await
     }
 
-    async fn with_store(options: Options, store: Store) -> Result<Self, Error> {
-        let compiler = Compiler::new(options.data.join("cache"))?;
-        let registry = Registry::open(store.clone(), compiler).await?;
+    /// As `open`, on a store that is open already.
+    ///
+    /// # Errors
+    /// A component of the host itself is refused, or the data folder can't be used.
+    pub async fn on(options: Options, store: Store) -> Result<Self, Error> {
+        let compiler = Compiler::new(options.data.join("cache"), options.compiling)?;
+        let registry = Registry::open(store.clone(), compiler, options.tuning.clock.clone()).await?;
+        let keyring = Keyring::open(store.clone(), options.tuning.clock.clone()).await?;
         let browser = Browser::new(options.browser);
         for address in options.denied {
             browser.deny(address);
         }
+        let workdirs = Workdirs::new(options.data.join("workdirs"));
+        let vault = Vault::new(store.clone(), options.secrets_key, options.tuning.clock.clone());
         let services = Arc::new(Services {
             store,
+            vault,
+            workdirs,
+            tls: Tls::default(),
             browser,
             registry,
+            keyring,
             limits: options.limits,
+            clock: options.tuning.clock.clone(),
+            tuning: options.tuning,
+            parking: park::Parking::default(),
+            draining: CancellationToken::new(),
             slots: Arc::new(Semaphore::new(options.slots.clamp(1, 10_000))),
             instances: Arc::new(Semaphore::new(INSTANCES)),
             running: Mutex::default(),
@@ -136,12 +174,23 @@ impl Windlass {
         for component in options.built_in {
             services.registry.add_built_in(component).await?;
         }
-        let taken = runner::reconcile(&services, true).await?;
+        files::sweep(&services).await?;
+        park::pages_died(&services).await?;
+        let taken = runner::reconcile(&services).await?;
         if taken > 0 {
             tracing::info!(turns = taken, "open turns were taken over");
         }
         tokio::spawn(runner::watch(services.clone()));
-        Ok(Self { services })
+        tokio::spawn(park::timers(services.clone()));
+        tokio::spawn(keeping::watch(services.clone()));
+        Ok(Self { services, data: options.data.into() })
+    }
+
+    /// The key with which a way in seals what a caller is to bring back unchanged: the same for each start on this data
+    /// folder, so that it holds over a restart.
+    #[must_use]
+    pub fn seal(&self) -> &[u8; 32] {
+        self.services.store.seal()
     }
 
     /// An address that no page may reach: a listener of the host itself.
@@ -149,18 +198,28 @@ impl Windlass {
         self.services.browser.deny(address);
     }
 
+    /// Begins no more turns, parks those that wait, and gives the others up to `grace` to end or to come to a wait.
+    pub async fn drain(&self, grace: Duration) {
+        self.services.draining.cancel();
+        self.services.tracker.close();
+        let _ = tokio::time::timeout(grace, self.services.tracker.wait()).await;
+    }
+
     /// Leaves open turns as they are, ends Chromium, makes everything hard. The next start takes the turns over.
     pub async fn close(&self) {
+        // Before the turns that wait could park themselves: they are left as they are.
         self.services.closing.cancel();
+        self.services.draining.cancel();
         self.services.tracker.close();
         // A turn notices at its next await; one that computes is dropped with the process.
         let _ = tokio::time::timeout(Duration::from_secs(5), self.services.tracker.wait()).await;
         self.services.browser.shutdown().await;
+        self.services.keyring.flush().await;
         self.services.store.close().await;
     }
 
     fn check_open(&self) -> Result<(), Error> {
-        if self.services.closing.is_cancelled() { Err(Error::Closing) } else { Ok(()) }
+        if self.services.draining.is_cancelled() { Err(Error::Closing) } else { Ok(()) }
     }
 
     fn offering(&self, tool: &str) -> Result<Arc<Installed>, Error> {
@@ -174,13 +233,19 @@ impl Windlass {
     /// Makes a task: hard before it is answered.
     ///
     /// # Errors
-    /// Unknown tool, input against its schema, a bad title, time-out or key, a key used for another request.
+    /// Unknown tool, input against its schema, a bad title, time-out or key, a key used for another request, too little space.
     pub async fn create(&self, caller: &Caller, new: CreateTask) -> Result<Created, Error> {
         self.check_open()?;
+        keeping::room(&self.services, &self.data)?;
         let plugin = self.offering(&new.tool)?;
         if let Some(tool) = plugin.tool(&new.tool) {
-            let checked = plugin.check_input(tool, &new.input);
-            checked.map_err(|violations| Error::InvalidInput { tool: new.tool.clone(), violations })?;
+            let broken = |violations| Error::InvalidInput { tool: new.tool.clone(), violations };
+            if let Some(ask) = tool.ask_first.as_ref().filter(|ask| ask.is_due(&new.input)) {
+                // Nobody is asked for the sake of a call that would be refused all the same.
+                plugin.check_before(tool, ask, &new.input).map_err(broken)?;
+                return Err(Error::AskedFirst { tool: new.tool, ask: Box::new(ask.clone()) });
+            }
+            plugin.check_input(tool, &new.input).map_err(broken)?;
         }
         if schema::is_deep(&new.input) {
             return Err(Error::Invalid("the input is nested more than 64 levels deep".into()));
@@ -197,7 +262,7 @@ impl Windlass {
         let request = json!([new.tool, new.input, new.title, new.timeout_millis]).to_string();
         let mut random = [0; 10];
         getrandom::fill(&mut random).expect("the operating system has randomness");
-        let now = clock::now();
+        let now = self.services.clock.now();
         let new = New {
             id: TaskId::new(u64::try_from(now.0).unwrap_or(0), random),
             principal: caller.principal.clone(),
@@ -208,7 +273,8 @@ impl Windlass {
             idempotency: new.idempotency_key.map(|key| (key, Sha256::digest(request.as_bytes()).into())),
             pin: runner::pin(&plugin.row.name, &plugin.row.digest, &self.services.limits),
         };
-        match self.services.store.commit(Hard::Yes, move |tx| life::create(tx, new)).await? {
+        let clock = self.services.clock.clone();
+        match self.services.store.commit(Hard::Yes, move |tx| life::create(tx, new, &clock)).await? {
             Ok(opened) => {
                 let task = view(&opened.task);
                 runner::spawn(&self.services, opened);
@@ -283,12 +349,13 @@ impl Windlass {
         let row = self.row(caller, id).await?;
         let pin = self.services.registry.offering(&row.tool);
         let pin = pin.map(|plugin| runner::pin(&plugin.row.name, &plugin.row.digest, &self.services.limits));
+        let clock = self.services.clock.clone();
         let (message, opened) = self
             .services
             .store
             .commit(Hard::Yes, move |tx| {
                 let row = life::task(tx, id, principal.as_deref())?;
-                life::follow_up(tx, row, &text, &sender, wanted, pin)
+                life::follow_up(tx, row, &text, &sender, wanted, pin, &clock)
             })
             .await?;
         match opened {
@@ -360,13 +427,13 @@ impl Windlass {
             let question = questions.iter().find(|q| q.key == *key && q.turn == row.turn && q.answer.is_none());
             if let (Some(question), Action::Accept(content)) = (question, action) {
                 let form = serde_json::from_str(&question.schema).unwrap_or_default();
-                let validator = schema::compile(&form).map_err(Error::Invalid)?;
-                let checked = schema::check(&validator, content).and_then(|()| schema::check_known(&form, content));
-                checked.map_err(|violations| Error::InvalidAnswer { key: key.clone(), violations })?;
+                schema::check_answer(&form, content)
+                    .map_err(|violations| Error::InvalidAnswer { key: key.clone(), violations })?;
             }
         }
-        let (principal, by) = (scope(caller), caller.principal.clone());
-        self.services
+        let (principal, by, clock) = (scope(caller), caller.principal.clone(), self.services.clock.clone());
+        let woken = self
+            .services
             .store
             .commit(Hard::Yes, move |tx| {
                 let row = life::task(tx, id, principal.as_deref())?;
@@ -374,10 +441,12 @@ impl Windlass {
                     let status = shown(situation(&row)).0.as_str();
                     return Err(Error::IllegalMove { why: why.to_owned(), status });
                 }
-                life::answer(tx, &row, &answers, &by)
+                life::answer(tx, &row, &answers, &by, &clock)
             })
             .await?;
-        if let Some(control) = self.services.control(id) {
+        if let Some(opened) = woken {
+            runner::spawn(&self.services, opened);
+        } else if let Some(control) = self.services.control(id) {
             control.answered.notify_waiters();
         }
         Ok(())
@@ -401,7 +470,7 @@ impl Windlass {
     }
 
     async fn ask_to_stop(&self, caller: &Caller, id: TaskId, only: Option<u32>) -> Result<(), Error> {
-        let (principal, by) = (scope(caller), caller.principal.clone());
+        let (principal, by, clock) = (scope(caller), caller.principal.clone(), self.services.clock.clone());
         let cancelled = self
             .services
             .store
@@ -410,13 +479,17 @@ impl Windlass {
                 if only.is_some_and(|number| number != row.turn || row.status.is_ended()) {
                     return Ok(Cancelled::Done);
                 }
-                life::cancel(tx, row, &by)
+                life::cancel(tx, row, &by, &clock)
             })
             .await?;
-        if cancelled == Cancelled::Tell
-            && let Some(control) = self.services.control(id)
-        {
-            control.ask(Asked::Cancel);
+        match cancelled {
+            Cancelled::Wake(opened) => runner::spawn(&self.services, *opened),
+            Cancelled::Tell => {
+                if let Some(control) = self.services.control(id) {
+                    control.ask(Asked::Cancel);
+                }
+            }
+            Cancelled::Done => {}
         }
         Ok(())
     }
@@ -427,9 +500,10 @@ impl Windlass {
     /// Unknown task, or its turn is open.
     pub async fn archive(&self, caller: &Caller, id: TaskId, archived: bool) -> Result<TaskView, Error> {
         let principal = scope(caller);
+        let clock = self.services.clock.clone();
         let archive = move |tx: &mut dyn windlass_store::Tx| {
             let row = life::task(tx, id, principal.as_deref())?;
-            life::archive(tx, row, archived)
+            life::archive(tx, row, archived, &clock)
         };
         Ok(view(&self.services.store.commit(Hard::Yes, archive).await?))
     }
@@ -444,7 +518,9 @@ impl Windlass {
             let row = life::task(tx, id, principal.as_deref())?;
             life::delete(tx, &row)
         };
-        self.services.store.commit(Hard::Yes, delete).await
+        self.services.store.commit(Hard::Yes, delete).await?;
+        self.forget_files(id).await;
+        Ok(())
     }
 
     /// Runs a stopped turn again (operators).
@@ -453,9 +529,10 @@ impl Windlass {
     /// Not an operator, unknown task, or it does not wait for one.
     pub async fn retry(&self, caller: &Caller, id: TaskId) -> Result<TaskView, Error> {
         operator(caller)?;
+        let clock = self.services.clock.clone();
         let retry = move |tx: &mut dyn windlass_store::Tx| {
             let row = life::task(tx, id, None)?;
-            life::retry(tx, row)
+            life::retry(tx, row, &clock)
         };
         let opened = self.services.store.commit(Hard::Yes, retry).await?;
         let seen = view(&opened.task);
@@ -470,9 +547,10 @@ impl Windlass {
     pub async fn fail(&self, caller: &Caller, id: TaskId, message: Option<String>) -> Result<TaskView, Error> {
         operator(caller)?;
         let message = message.unwrap_or_else(|| "given up".into());
+        let clock = self.services.clock.clone();
         let fail = move |tx: &mut dyn windlass_store::Tx| {
             let row = life::task(tx, id, None)?;
-            life::fail(tx, row, &message)
+            life::fail(tx, row, &message, &clock)
         };
         self.services.store.commit(Hard::Yes, fail).await?;
         self.task(caller, id).await
@@ -587,6 +665,24 @@ impl Windlass {
         Ok(ArtifactFile { name: row.name, mime_type: row.mime_type, size: row.size, sha256: row.sha256, path })
     }
 
+    /// Lets go of ended turns that are kept no longer, and of files that nothing names and that are older than `young`. A host
+    /// does it by itself once an hour and once a day. Answers how many turns and files.
+    ///
+    /// # Errors
+    /// The store or the folder can't.
+    pub async fn clean_up(&self, young: Duration) -> Result<(u64, u64), Error> {
+        let turns = keeping::retain(&self.services).await?;
+        let (files, _) = keeping::collect(&self.services, young).await?;
+        Ok((turns, files))
+    }
+
+    /// Turns that this host holds, and how many of them wait. Those that are parked are not among them.
+    #[must_use]
+    pub fn held(&self) -> (usize, usize) {
+        let waiting = self.services.parking.waiting.load(std::sync::atomic::Ordering::Relaxed);
+        (self.services.running.lock().len(), waiting)
+    }
+
     /// How the host is.
     pub async fn health(&self) -> Health {
         // A write tells what a read can't: that tasks can be made.
@@ -597,9 +693,13 @@ impl Windlass {
             tx.put_idempotency("", "health", &probe)
         };
         let store = self.services.store.commit(Hard::Soon, write).await;
+        let parked = self.services.store.read(|rows| rows.count_parked()).await.unwrap_or(0);
         Health {
             store: store.map(drop).map_err(|e: StoreError| e.to_string()),
             turns: self.services.running.lock().len(),
+            waiting: self.services.parking.waiting.load(std::sync::atomic::Ordering::Relaxed),
+            parked,
+            parked_pages: self.services.parking.pool.len(),
             free_slots: self.services.slots.available_permits(),
             contexts: self.services.browser.contexts(),
             browser_pid: self.services.browser.pid(),

@@ -66,11 +66,16 @@ impl fmt::Display for Fail {
     }
 }
 
+/// The token of whoever calls this program.
+const TOKEN: &str = "WINDLASS_TOKEN";
+
 /// A host that answers.
 #[derive(Clone)]
 pub(crate) struct Client {
     http: reqwest::Client,
     host: HostFile,
+    /// Whose requests these are; none: the principal `local`.
+    token: Option<String>,
 }
 
 impl Client {
@@ -82,7 +87,7 @@ impl Client {
         // Loopback is never behind a proxy, whatever the environment says.
         let http = reqwest::Client::builder().no_proxy().connect_timeout(ALIVE).build();
         let http = http.map_err(|error| Fail::host(format!("no HTTP client: {error}")))?;
-        let client = Self { http, host };
+        let client = Self { http, host, token: own_token()? };
         Ok(client.is_alive().await.then_some(client))
     }
 
@@ -137,25 +142,37 @@ impl Client {
         format!("{}{path}", self.host.url)
     }
 
-    /// A request of the principal `local`.
+    /// A request of the caller: whom `WINDLASS_TOKEN` names, else the principal `local`.
     pub(crate) fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
-        self.http.request(method, self.address(path))
+        let request = self.http.request(method, self.address(path));
+        match &self.token {
+            Some(token) => request.bearer_auth(token),
+            None => request,
+        }
     }
 
     /// A request of an operator: the token of `host.json` goes with it.
     pub(crate) fn as_operator(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
-        self.request(method, path).bearer_auth(&self.host.token)
+        self.http.request(method, self.address(path)).bearer_auth(&self.host.token)
     }
 
-    /// GET as `local`.
+    /// GET as the caller.
     pub(crate) async fn get(&self, path: &str) -> Result<Value, Fail> {
         json(self.request(Method::GET, path)).await
     }
 
-    /// POST as `local`.
+    /// POST as the caller.
     pub(crate) async fn post(&self, path: &str, body: &Value) -> Result<Value, Fail> {
         json(self.request(Method::POST, path).json(body)).await
     }
+}
+
+/// What `WINDLASS_TOKEN` says; nothing where it is not set or empty.
+pub(crate) fn own_token() -> Result<Option<String>, Fail> {
+    let Some(token) = std::env::var_os(TOKEN).filter(|token| !token.is_empty()) else { return Ok(None) };
+    // Never shown: it may be right but for a line break.
+    let plain = token.into_string().ok().filter(|token| token.bytes().all(|byte| byte.is_ascii_graphic()));
+    plain.map(Some).ok_or_else(|| Fail::usage(format!("{TOKEN} is no token: it has characters that none has")))
 }
 
 /// Sends it; the JSON that came, or null where nothing came.
@@ -205,6 +222,8 @@ fn start(data: &Path, config: Option<&Path>, log: &Path) -> Result<Child, Fail> 
         command.arg("--config").arg(config);
     }
     // The folder it was called in may be unmounted later; a host holds none but its own.
+    // The token is the caller's, not the host's, which outlives this call.
+    command.env_remove(TOKEN);
     command.current_dir(data).stdin(Stdio::null()).stdout(out).stderr(err);
     command.spawn().map_err(|error| fail("a host can't be started", error))
 }

@@ -27,6 +27,7 @@ pub struct Running {
     /// The operator token.
     pub token: String,
     shutdown: CancellationToken,
+    hasten: CancellationToken,
     ended: JoinHandle<()>,
 }
 
@@ -36,6 +37,12 @@ impl Running {
         if let Err(error) = self.ended.await {
             tracing::error!(%error, "the host ended badly");
         }
+    }
+
+    /// Cancelled, it takes the time away that running turns have to come to an end or to a wait.
+    #[must_use]
+    pub fn hasten(&self) -> CancellationToken {
+        self.hasten.clone()
     }
 
     /// Ends it and waits.
@@ -59,8 +66,11 @@ pub async fn serve(settings: &Settings, shutdown: CancellationToken) -> anyhow::
         browser: browser.clone(),
         slots: settings.slots,
         limits: settings.limits.clone(),
+        secrets_key: settings.secrets_key.clone(),
         built_in: BUILT_IN.to_vec(),
         denied: vec![address],
+        tuning: settings.tuning.clone(),
+        compiling: settings.compiling.clone(),
     })
     .await
     .with_context(|| format!("the host can't start on {}", settings.data.display()))?;
@@ -82,14 +92,23 @@ pub async fn serve(settings: &Settings, shutdown: CancellationToken) -> anyhow::
     let (url, token) = (file.url.clone(), file.token.clone());
     tracing::info!(url, data = %settings.data.display(), "the host is ready");
     let (data, closing, stalled) = (settings.data.clone(), shutdown.clone(), settings.stalled);
+    let (grace, hasten) = (settings.shutdown, CancellationToken::new());
+    let hastened = hasten.clone();
     let ended = tokio::spawn(async move {
-        http::serve(listener, router, closing, stalled).await;
+        let drain = async {
+            closing.cancelled().await;
+            tokio::select! {
+                () = windlass.drain(grace) => {}
+                () = hastened.cancelled() => {}
+            }
+        };
+        tokio::join!(http::serve(listener, router, closing.clone(), stalled), drain);
         // Gone from the folder first: nobody is led to a host that no longer answers.
         file.remove(&data);
         windlass.close().await;
         tracing::info!("the host has ended");
     });
-    Ok(Running { url, token, shutdown, ended })
+    Ok(Running { url, token, shutdown, hasten, ended })
 }
 
 /// How the settings start Chromium.
@@ -99,6 +118,7 @@ pub(crate) fn browser_config(settings: &Settings, denied: Vec<SocketAddr>) -> wi
         no_sandbox: settings.allow_no_sandbox,
         profiles: settings.data.join("chromium"),
         denied,
+        ..windlass_browser::Config::default()
     }
 }
 

@@ -10,7 +10,10 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use windlass_core::Limits;
+use windlass_runtime::{Compiling, Tuning};
 
+/// A year, in ms.
+const YEAR: u64 = 365 * 24 * 60 * 60 * 1000;
 /// A reader may be slow, and wait for so long.
 const STALLED: Duration = Duration::from_secs(30);
 
@@ -61,6 +64,12 @@ pub const SETTINGS: &[Setting] = &[
             "Start Chromium without its sandbox; needed as root, sensible in a container only",
         )
     },
+    setting(
+        "secrets-key",
+        "FILE",
+        None,
+        "File with the key that seals secrets, for its owner only [default: secrets.key in the data folder]",
+    ),
     setting("browser", "FILE", None, "Chromium to use [default: chromium-headless-shell, else chromium]"),
     setting("slots", "N", None, "Turns that run at once [default: 4 a processor core]"),
     setting(
@@ -75,6 +84,30 @@ pub const SETTINGS: &[Setting] = &[
     setting("records", "N", Some("100000"), "Records of one turn"),
     setting("entries", "N", Some("20000"), "Journal entries of one turn"),
     setting("answers-mib", "N", Some("64"), "Answers in the journal of one turn, in MiB"),
+    setting("files-mib", "N", Some("1024"), "All files of a task's workdir, in MiB"),
+    setting("files", "N", Some("10000"), "Files and folders of a task's workdir"),
+    setting(
+        "park-ms",
+        "N",
+        Some("30000"),
+        "A turn that waited this long is parked: it costs no memory until it wakes, in ms",
+    ),
+    setting("parked-pages", "N", Some("16"), "Parked turns whose pages stay open"),
+    setting("parked-pages-ms", "N", Some("1800000"), "How long pages of a parked turn stay open, in ms"),
+    setting(
+        "grace-ms",
+        "N",
+        Some("10000"),
+        "From a cancel or a deadline to the end of a turn that does not end by itself, in ms",
+    ),
+    setting("retention-days", "N", Some("30"), "How long what is known of a turn is kept after its end, in days"),
+    setting(
+        "min-free-mib",
+        "N",
+        Some("1024"),
+        "New tasks are refused while less is free for the data folder, in MiB; 0: never",
+    ),
+    setting("shutdown-ms", "N", Some("10000"), "How long running turns may go on when the host is told to end, in ms"),
 ];
 
 impl Setting {
@@ -186,6 +219,10 @@ impl Raw {
     fn wrong(&self, name: &str, wanted: &str) -> SettingsError {
         let value = self.get(name).unwrap_or_default();
         SettingsError(format!("{name} = `{value}` ({}): it must be {wanted}", self.source(name)))
+    }
+
+    fn millis(&self, name: &str, range: std::ops::RangeInclusive<u64>) -> Result<Duration, SettingsError> {
+        self.number(name, range).map(Duration::from_millis)
     }
 
     fn number(&self, name: &str, range: std::ops::RangeInclusive<u64>) -> Result<u64, SettingsError> {
@@ -314,14 +351,22 @@ pub struct Settings {
     pub allow_no_sandbox: bool,
     /// Chromium to use.
     pub browser: Option<PathBuf>,
+    /// File with the key that seals secrets, absolute.
+    pub secrets_key: PathBuf,
     /// Turns that run at once.
     pub slots: usize,
     /// What the host logs.
     pub log: String,
     /// What one turn may use.
     pub limits: Limits,
+    /// How the host waits, keeps and ends.
+    pub tuning: Tuning,
+    /// How long running turns may go on when the host is told to end.
+    pub shutdown: Duration,
     /// How long a reader may take nothing before its connection is closed; it resumes by its cursor. Not in the table.
     pub stalled: Duration,
+    /// How components are compiled in a process of its own; none: in this one. Not in the table.
+    pub compiling: Option<Compiling>,
 }
 
 impl Settings {
@@ -333,11 +378,14 @@ impl Settings {
         let data = raw.get("data").filter(|data| !data.is_empty());
         let data = data.ok_or_else(|| SettingsError("there is no HOME, so say --data DIR".into()))?;
         let data = std::path::absolute(data).map_err(|_| raw.wrong("data", "a folder"))?;
+        let key = raw.get("secrets-key").map_or_else(|| Ok(data.join("secrets.key")), std::path::absolute);
         Ok(Self {
+            secrets_key: key.map_err(|_| raw.wrong("secrets-key", "a file"))?,
             data,
             listen: listen(raw)?,
             any_port: false,
             stalled: STALLED,
+            compiling: None,
             allow_no_sandbox: match raw.get("allow-no-sandbox") {
                 Some("true" | "1" | "yes") => true,
                 Some("false" | "0" | "no") | None => false,
@@ -361,7 +409,19 @@ impl Settings {
                 records: raw.number("records", 1..=100_000_000)?,
                 entries: raw.number("entries", 1..=10_000_000)?,
                 answer_bytes: raw.number("answers-mib", 1..=65_536)? << 20,
+                file_bytes: raw.number("files-mib", 1..=1_048_576)? << 20,
+                files: raw.number("files", 1..=1_000_000)?,
             },
+            tuning: Tuning {
+                park_after: raw.millis("park-ms", 0..=YEAR)?,
+                parked_pages: usize::try_from(raw.number("parked-pages", 0..=1000)?).unwrap_or(0),
+                pages_for: raw.millis("parked-pages-ms", 0..=YEAR)?,
+                grace: raw.millis("grace-ms", 0..=3_600_000)?,
+                retention: Duration::from_secs(raw.number("retention-days", 1..=36_500)? * 24 * 60 * 60),
+                min_free: raw.number("min-free-mib", 0..=1 << 30)? << 20,
+                ..Tuning::default()
+            },
+            shutdown: raw.millis("shutdown-ms", 0..=3_600_000)?,
         })
     }
 }
@@ -375,7 +435,7 @@ fn listen(raw: &Raw) -> Result<SocketAddr, SettingsError> {
         return Ok(address);
     }
     Err(SettingsError(format!(
-        "listen = {address} ({}): this host has no logins for people elsewhere yet, so it listens on loopback addresses only; \
+        "listen = {address} ({}): it speaks plain HTTP, in which others on the way could read tokens, so it listens on loopback addresses only; \
          use 127.0.0.1 and reach it through an SSH tunnel",
         raw.source("listen")
     )))

@@ -1,6 +1,7 @@
 //! Files by digest: written once, never changed. `{folder}/ab/cdef…`, the SHA-256 of the bytes in lower-case hex.
 
 use sha2::{Digest, Sha256};
+use std::collections::HashSet;
 use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::hash::{BuildHasher, RandomState};
@@ -8,7 +9,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError, RwLock};
+use std::time::{Duration, SystemTime};
 
 /// Files being written stand here until their name is known.
 const UNFINISHED: &str = "tmp";
@@ -20,6 +22,8 @@ pub struct Blobs {
     /// Of a store in memory: the folder is made at the first write, and removed with this.
     temporary: bool,
     made: Mutex<bool>,
+    /// Held shared by whoever finds a file and will name it, alone by who removes one.
+    sweeping: RwLock<()>,
 }
 
 impl Blobs {
@@ -31,13 +35,13 @@ impl Blobs {
         for left in fs::read_dir(&unfinished)? {
             fs::remove_file(left?.path())?;
         }
-        Ok(Self { root, next: AtomicU64::new(0), temporary: false, made: Mutex::new(true) })
+        Ok(Self { root, next: AtomicU64::new(0), temporary: false, made: Mutex::new(true), sweeping: RwLock::new(()) })
     }
 
     pub(crate) fn temporary() -> Self {
         let name = format!("windlass-{:x}-{:016x}", std::process::id(), RandomState::new().hash_one(0));
         let root = std::env::temp_dir().join(name);
-        Self { root, next: AtomicU64::new(0), temporary: true, made: Mutex::new(false) }
+        Self { root, next: AtomicU64::new(0), temporary: true, made: Mutex::new(false), sweeping: RwLock::new(()) }
     }
 
     /// Keeps these bytes, on disk when it returns. Answers their SHA-256 in lower-case hex. Blocks.
@@ -46,12 +50,55 @@ impl Blobs {
     /// Those of the file system.
     pub fn put(&self, bytes: &[u8]) -> io::Result<String> {
         let sha256 = hex(&Sha256::digest(bytes));
-        if self.path(&sha256).exists() {
+        if self.touch(&sha256) {
             return Ok(sha256);
         }
         let mut writer = self.writer()?;
         writer.write_all(bytes)?;
         Ok(writer.finish()?.0)
+    }
+
+    /// A file that is there is about to be named anew: as good as just written.
+    fn touch(&self, sha256: &str) -> bool {
+        let _sweeping = self.sweeping.read().unwrap_or_else(PoisonError::into_inner);
+        let file = OpenOptions::new().append(true).open(self.path(sha256));
+        file.and_then(|file| file.set_modified(SystemTime::now())).is_ok()
+    }
+
+    /// Removes files that nothing in `named` names and that were written or named longer than `age` ago. Answers how many,
+    /// and their bytes. Blocks.
+    ///
+    /// # Errors
+    /// Those of the file system; what was removed until then stays removed.
+    pub fn sweep(&self, named: &HashSet<String>, age: Duration) -> io::Result<(u64, u64)> {
+        let (mut files, mut bytes) = (0, 0);
+        if !self.root.exists() {
+            return Ok((0, 0));
+        }
+        for folder in fs::read_dir(&self.root)? {
+            let folder = folder?;
+            let Some(start) = folder.file_name().to_str().filter(|name| name.len() == 2).map(str::to_owned) else {
+                continue;
+            };
+            for file in fs::read_dir(folder.path())? {
+                let file = file?;
+                let name = file.file_name();
+                let Some(digest) = name.to_str().map(|rest| format!("{start}{rest}")).filter(|d| is_digest(d)) else {
+                    continue;
+                };
+                if named.contains(&digest) {
+                    continue;
+                }
+                let _sweeping = self.sweeping.write().unwrap_or_else(PoisonError::into_inner);
+                let meta = file.metadata()?;
+                if meta.modified()?.elapsed().is_ok_and(|old| old >= age) {
+                    fs::remove_file(file.path())?;
+                    files += 1;
+                    bytes += meta.len();
+                }
+            }
+        }
+        Ok((files, bytes))
     }
 
     /// A file to write piece by piece. Blocks.

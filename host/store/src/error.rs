@@ -12,6 +12,9 @@ pub enum StoreError {
         /// The other host: its process, and its address where it told one.
         by: String,
     },
+    /// Another host took the folder while this one did not run (stopped, or its disk was away): nothing more is written.
+    #[error("another host took the data folder over: this one writes nothing any more")]
+    Taken,
     /// A newer version wrote the database: its tables are not ours.
     #[error("the database has schema {found}; this version knows schemas up to {known}")]
     Newer {

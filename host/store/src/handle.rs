@@ -5,7 +5,7 @@ use crate::blobs::Blobs;
 use crate::memory::Memory;
 use crate::sqlite::Sqlite;
 use crate::tail::{Changed, Hub, Tail};
-use crate::{Rows, StoreError, Tx};
+use crate::{Rows, StoreError, Tx, seal};
 use std::fmt;
 use std::future::Future;
 use std::path::Path;
@@ -24,7 +24,8 @@ pub struct Store {
 struct Inner {
     backend: Box<dyn Backend>,
     hub: Arc<Hub>,
-    blobs: Blobs,
+    blobs: Arc<Blobs>,
+    seal: [u8; 32],
 }
 
 impl Store {
@@ -37,15 +38,35 @@ impl Store {
         let hub = Arc::new(Hub::new());
         let backend = Sqlite::open(data, Arc::clone(&hub))?;
         let blobs = Blobs::open(data.join("blobs")).map_err(|e| StoreError::Io(format!("blobs: {e}")))?;
-        Ok(Self { inner: Arc::new(Inner { backend: Box::new(backend), hub, blobs }) })
+        let seal = seal::of(data).map_err(|e| StoreError::Io(format!("{}: {e}", seal::NAME)))?;
+        Ok(Self { inner: Arc::new(Inner { backend: Box::new(backend), hub, blobs: Arc::new(blobs), seal }) })
     }
 
     /// A small store that ends with the process. Blobs go to a temporary folder, removed with the last clone.
     #[must_use]
     pub fn memory() -> Self {
+        Self::forgetful().0
+    }
+
+    /// A store in memory, and what can make it forget: for tests of what must hold when a host is cut off anywhere.
+    #[must_use]
+    pub fn forgetful() -> (Self, Forgetful) {
         let hub = Arc::new(Hub::new());
-        let backend = Box::new(Memory::new(Arc::clone(&hub)));
-        Self { inner: Arc::new(Inner { backend, hub, blobs: Blobs::temporary() }) }
+        let memory = Arc::new(Memory::new(Arc::clone(&hub)));
+        Self::on(memory, hub, Arc::new(Blobs::temporary()))
+    }
+
+    fn on(memory: Arc<Memory>, hub: Arc<Hub>, blobs: Arc<Blobs>) -> (Self, Forgetful) {
+        let forgetful = Forgetful { memory: Arc::clone(&memory), blobs: Arc::clone(&blobs) };
+        let seal = seal::fresh().expect("the operating system has randomness");
+        (Self { inner: Arc::new(Inner { backend: Box::new(memory), hub, blobs, seal }) }, forgetful)
+    }
+
+    /// The key with which a way in seals what a caller is to bring back unchanged: the same for each start on one data
+    /// folder, so that it holds over a restart.
+    #[must_use]
+    pub fn seal(&self) -> &[u8; 32] {
+        &self.inner.seal
     }
 
     /// One transaction: what the closure wrote becomes true together when it answers `Ok`, and not at all when it
@@ -137,6 +158,45 @@ impl Store {
 impl fmt::Debug for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Store").finish_non_exhaustive()
+    }
+}
+
+/// Makes a store in memory forget. Whoever uses the store notices nothing: all that is written after the chosen commit
+/// is there for them, and was never there for whoever opens what is left.
+pub struct Forgetful {
+    memory: Arc<Memory>,
+    blobs: Arc<Blobs>,
+}
+
+impl Forgetful {
+    /// Transactions so far that wrote something.
+    #[must_use]
+    pub fn commits(&self) -> u64 {
+        self.memory.commits()
+    }
+
+    /// Forgets everything after this many more of them.
+    pub fn forget_after(&self, commits: u64) {
+        self.memory.forget_after(commits);
+    }
+
+    /// That many were made: what follows is forgotten.
+    #[must_use]
+    pub fn has_forgotten(&self) -> bool {
+        self.memory.has_forgotten()
+    }
+
+    /// What is left, as a store of its own. Blobs are files, and stay.
+    #[must_use]
+    pub fn reopen(&self) -> (Store, Self) {
+        let hub = Arc::new(Hub::new());
+        Store::on(Arc::new(self.memory.left(Arc::clone(&hub))), hub, Arc::clone(&self.blobs))
+    }
+}
+
+impl fmt::Debug for Forgetful {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Forgetful").field("commits", &self.commits()).finish_non_exhaustive()
     }
 }
 

@@ -28,6 +28,7 @@ mod handle;
 mod lock;
 mod memory;
 mod rows;
+mod seal;
 mod sqlite;
 mod tail;
 mod tx;
@@ -35,10 +36,10 @@ mod tx;
 pub use backend::Hard;
 pub use blobs::{BlobWriter, Blobs};
 pub use error::StoreError;
-pub use handle::{Ack, Store};
+pub use handle::{Ack, Forgetful, Store};
 pub use rows::{
-    AnswerRow, ArtifactRow, EntryKind, EntryRow, IdempotencyRow, MessageRow, PluginRow, QuestionRow, TaskFilter,
-    TaskRow, TurnRow,
+    AnswerRow, ArtifactRow, EntryKind, EntryRow, IdempotencyRow, MessageRow, ParkedRow, PluginRow, QuestionRow,
+    SecretRow, TaskFilter, TaskRow, TokenRow, TurnRow,
 };
 pub use tail::{Changed, Tail};
 pub use tx::{Rows, Tx};

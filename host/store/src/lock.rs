@@ -3,13 +3,14 @@
 use crate::StoreError;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 
 /// Held while the folder is ours. The file stays; only the lock on it counts.
 #[derive(Debug)]
 pub(crate) struct Lock {
     file: File,
+    path: PathBuf,
 }
 
 impl Lock {
@@ -23,7 +24,7 @@ impl Lock {
             .create(true)
             .truncate(false)
             .mode(0o600)
-            .open(path)
+            .open(&path)
             .map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {}
@@ -33,7 +34,16 @@ impl Lock {
         file.set_len(0).map_err(failed)?;
         file.rewind().map_err(failed)?;
         write!(file, "{}", std::process::id()).map_err(failed)?;
-        Ok(Self { file })
+        Ok(Self { file, path })
+    }
+
+    /// Whether the folder is still ours. The lock itself is; but a file of that name that is another one was made by a
+    /// host that did not meet ours.
+    pub(crate) fn is_ours(&self) -> bool {
+        match (self.file.metadata(), fs::metadata(&self.path)) {
+            (Ok(held), Ok(there)) => (held.dev(), held.ino()) == (there.dev(), there.ino()),
+            _ => false,
+        }
     }
 }
 

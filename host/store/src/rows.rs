@@ -91,6 +91,15 @@ pub struct TurnRow {
     pub entries_seen: u32,
 }
 
+/// An open turn that nobody runs: it waits without an instance until something wakes it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ParkedRow {
+    /// When it wakes by itself; none: only by an answer or a cancel.
+    pub wake: Option<Millis>,
+    /// Numbers of the pages that the host keeps for it.
+    pub pages: Vec<u32>,
+}
+
 /// What kind of journal row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EntryKind {
@@ -218,6 +227,42 @@ pub struct PluginRow {
     pub size: u64,
     /// When it was installed or last replaced.
     pub added: Millis,
+}
+
+/// One version of a secret. What it says is sealed; this store never has the key.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SecretRow {
+    /// Its name.
+    pub name: String,
+    /// From 1; a new value is a new version.
+    pub version: u32,
+    /// JSON list of the origins it is bound to.
+    pub origins: String,
+    /// Nonce and ciphertext.
+    pub sealed: Vec<u8>,
+    /// When this version was set.
+    pub created: Millis,
+}
+
+/// A token that names a caller. The token itself is nowhere: it is found by its digest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TokenRow {
+    /// From 1; never given twice, since rows stay.
+    pub id: u64,
+    /// The principal it makes its holder.
+    pub name: String,
+    /// SHA-256 of the token; no two rows have the same.
+    pub digest: [u8; 32],
+    /// Its holder is an operator.
+    pub operator: bool,
+    /// When it was made.
+    pub created: Millis,
+    /// When it ends by itself.
+    pub expires: Option<Millis>,
+    /// When it was taken back.
+    pub revoked: Option<Millis>,
+    /// When it was last used, to the minute.
+    pub used: Option<Millis>,
 }
 
 /// Who used an idempotency key, and for what.

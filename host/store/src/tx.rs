@@ -2,7 +2,8 @@
 
 use crate::StoreError;
 use crate::rows::{
-    AnswerRow, ArtifactRow, EntryRow, IdempotencyRow, MessageRow, PluginRow, QuestionRow, TaskFilter, TaskRow, TurnRow,
+    AnswerRow, ArtifactRow, EntryRow, IdempotencyRow, MessageRow, ParkedRow, PluginRow, QuestionRow, SecretRow,
+    TaskFilter, TaskRow, TokenRow, TurnRow,
 };
 use windlass_core::{Draft, Millis, Record, TaskId};
 
@@ -14,6 +15,18 @@ pub trait Rows {
     fn tasks(&mut self, filter: &TaskFilter, limit: usize) -> Result<Vec<TaskRow>, StoreError>;
     /// Ids of all tasks whose newest turn is open, oldest first.
     fn open_tasks(&mut self) -> Result<Vec<TaskId>, StoreError>;
+    /// Ids of all tasks whose newest turn is open and not parked, oldest first.
+    fn running_tasks(&mut self) -> Result<Vec<TaskId>, StoreError>;
+    /// How the task's open turn is parked; none: it is not.
+    fn parked(&mut self, task: TaskId) -> Result<Option<ParkedRow>, StoreError>;
+    /// At most `limit` tasks whose parked turn wakes at `now` or before, the longest due first.
+    fn due(&mut self, now: Millis, limit: usize) -> Result<Vec<TaskId>, StoreError>;
+    /// When the next parked turn wakes by itself.
+    fn next_wake(&mut self) -> Result<Option<Millis>, StoreError>;
+    /// Tasks whose parked turn had pages.
+    fn parked_with_pages(&mut self) -> Result<Vec<TaskId>, StoreError>;
+    /// How many turns are parked.
+    fn count_parked(&mut self) -> Result<u64, StoreError>;
     /// One turn.
     fn turn(&mut self, task: TaskId, number: u32) -> Result<Option<TurnRow>, StoreError>;
     /// All entries of a turn in the order of `(pos, kind)`.
@@ -44,10 +57,21 @@ pub trait Rows {
     fn plugins(&mut self) -> Result<Vec<PluginRow>, StoreError>;
     /// One plugin.
     fn plugin(&mut self, name: &str) -> Result<Option<PluginRow>, StoreError>;
-    /// How many open turns are pinned to this digest.
-    fn turns_on(&mut self, digest: &str) -> Result<u64, StoreError>;
+    /// All versions of all secrets, by name and version.
+    fn secrets(&mut self) -> Result<Vec<SecretRow>, StoreError>;
+    /// How many open turns are of this plugin, whatever its component was when they began.
+    fn turns_of(&mut self, plugin: &str) -> Result<u64, StoreError>;
+    /// At most `limit` turns that ended before this time, the longest ended first.
+    fn ended_turns(&mut self, before: Millis, limit: usize) -> Result<Vec<(TaskId, u32)>, StoreError>;
+    /// Digests of the blobs that artifacts, plugins and open turns name.
+    fn blobs_of_rows(&mut self) -> Result<Vec<String>, StoreError>;
+    /// Digests of the blobs that hold answers, among `limit` entries after a place in the journals of all turns; and the
+    /// place reached, none at the end. 0 is the start.
+    fn blobs_of_journals(&mut self, after: i64, limit: usize) -> Result<(Vec<String>, Option<i64>), StoreError>;
     /// What an idempotency key of a caller was used for.
     fn idempotency(&mut self, principal: &str, key: &str) -> Result<Option<IdempotencyRow>, StoreError>;
+    /// All tokens, those that ended too, by id.
+    fn tokens(&mut self) -> Result<Vec<TokenRow>, StoreError>;
 }
 
 /// Writing: everything here becomes true together, or not at all.
@@ -58,8 +82,14 @@ pub trait Tx: Rows {
     fn update_task(&mut self, row: &TaskRow) -> Result<(), StoreError>;
     /// Deletes a task with its turns, log, journal, questions, messages, artifacts and state.
     fn delete_task(&mut self, id: TaskId) -> Result<(), StoreError>;
+    /// Forgets a slice of a turn that ended and all before it: its records, journal, questions, artifacts and row. Its
+    /// records are out of reach with the first slice. Answers whether something is left. The newest turn of a task is an
+    /// error.
+    fn trim_turn(&mut self, task: TaskId, number: u32) -> Result<bool, StoreError>;
     /// A new turn, or all of an old one's row.
     fn put_turn(&mut self, row: &TurnRow) -> Result<(), StoreError>;
+    /// Parks the task's open turn, or says anew how it is parked; `None` takes it out.
+    fn put_parked(&mut self, task: TaskId, row: Option<&ParkedRow>) -> Result<(), StoreError>;
     /// Appends records; their `seq` follows the task's last without a gap. Answers the last `seq`.
     fn append(&mut self, task: TaskId, records: &[Draft]) -> Result<u64, StoreError>;
     /// Writes entries of a turn's journal. An entry that stands already is an error.
@@ -86,8 +116,14 @@ pub trait Tx: Rows {
     fn put_plugin(&mut self, row: &PluginRow) -> Result<(), StoreError>;
     /// Removes a plugin.
     fn delete_plugin(&mut self, name: &str) -> Result<(), StoreError>;
+    /// Keeps a version of a secret. One that stands already is an error.
+    fn put_secret(&mut self, row: &SecretRow) -> Result<(), StoreError>;
+    /// Removes the versions of a secret older than `before`, or all of them (`None`).
+    fn delete_secret(&mut self, name: &str, before: Option<u32>) -> Result<(), StoreError>;
     /// Remembers an idempotency key; one older than 24 h before `row.at` is forgotten and may be used again.
     fn put_idempotency(&mut self, principal: &str, key: &str, row: &IdempotencyRow) -> Result<(), StoreError>;
     /// Forgets idempotency keys used before this time.
     fn forget_idempotency(&mut self, before: Millis) -> Result<(), StoreError>;
+    /// A new token, or all of an old one's row but its digest.
+    fn put_token(&mut self, row: &TokenRow) -> Result<(), StoreError>;
 }

@@ -1,5 +1,7 @@
 //! Files of the task that people can download.
 
+use std::path::Path;
+
 pub use crate::bindings::windlass::plugin::types::Artifact;
 use crate::{Result, bindings::windlass::plugin::artifacts};
 
@@ -10,6 +12,14 @@ use crate::{Result, bindings::windlass::plugin::artifacts};
 /// `invalid` for the name or the type, `limit` for the size.
 pub fn save(name: impl AsRef<str>, mime_type: impl AsRef<str>, data: impl AsRef<[u8]>) -> Result<Artifact> {
     Ok(artifacts::save(name.as_ref(), mime_type.as_ref(), data.as_ref())?)
+}
+
+/// Keeps a file of the [workdir](crate::workdir), as it is now.
+///
+/// # Errors
+/// `not-found` where there is no such file, `denied` without the permission; else as [`save`].
+pub fn save_file(path: impl AsRef<Path>, name: impl AsRef<str>, mime_type: impl AsRef<str>) -> Result<Artifact> {
+    Ok(artifacts::save_file(&path.as_ref().to_string_lossy(), name.as_ref(), mime_type.as_ref())?)
 }
 
 /// The bytes of a file, also of a screenshot.

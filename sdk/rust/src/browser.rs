@@ -235,6 +235,14 @@ impl Page {
         self.with(Settings::new()).fill(locator, text)
     }
 
+    /// See [`With::fill_secret`].
+    ///
+    /// # Errors
+    /// See [`With::fill_secret`].
+    pub fn fill_secret(&self, locator: impl AsRef<str>, name: impl AsRef<str>) -> Result<()> {
+        self.with(Settings::new()).fill_secret(locator, name)
+    }
+
     /// See [`With::press`].
     ///
     /// # Errors
@@ -306,6 +314,15 @@ impl With<'_> {
     /// As [`With::click`].
     pub fn fill(&self, locator: impl AsRef<str>, text: impl AsRef<str>) -> Result<()> {
         Ok(self.page.fill(locator.as_ref(), text.as_ref(), &self.settings.0)?)
+    }
+
+    /// Fills in a secret that an operator keeps, by its name; ask for it with the permission `secret NAME`. The plugin
+    /// never sees it: until the document goes, scripts and HTML of the page are refused, and what is read has it masked.
+    ///
+    /// # Errors
+    /// `denied` without the grant, and for a document of an origin that it is not bound to; else as [`With::fill`].
+    pub fn fill_secret(&self, locator: impl AsRef<str>, name: impl AsRef<str>) -> Result<()> {
+        Ok(self.page.fill_secret(locator.as_ref(), name.as_ref(), &self.settings.0)?)
     }
 
     /// Presses keys where the focus is: `Enter`, `Control+A`; names are those of UI Events.

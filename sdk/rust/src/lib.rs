@@ -63,14 +63,17 @@ pub mod artifacts;
 pub mod bindings;
 pub mod browser;
 mod failure;
+pub mod http;
 pub mod input;
 pub mod log;
 mod outcome;
 mod piece;
 mod plugin;
 pub mod schema;
+pub mod secrets;
 pub mod state;
 pub mod task;
+pub mod workdir;
 
 pub use windlass_macros::Schema;
 /// Makes a tool of a function.
@@ -101,9 +104,47 @@ pub use windlass_macros::Schema;
 /// | `name = "…"` | another name than the function's |
 /// | `title = "…"` | what people see; else made of the name |
 /// | `permissions("…", …)` | what it needs beyond log, task, input, state and artifacts, one line each |
+/// | `task_support = "…"` | over MCP, whether a call can be taken as a task: `optional` (what it is without), `required`, or `forbidden` |
+/// | `ask_first(Form, "key", "…")` | a form and a text that are asked before a task exists; the answer becomes part of the input |
 /// | `read_only`, `destructive`, `idempotent`, `open_world` | hints for callers (`readOnlyHint` and so on); `destructive = false` says no |
 ///
+/// A form that is asked first has fields of the input, under the same names:
+///
+/// ```
+/// use windlass::prelude::*;
+///
+/// #[derive(Deserialize, Schema)]
+/// struct Delete {
+///     folder: String,
+///     sure: bool,
+/// }
+///
+/// #[derive(Schema)]
+/// struct Sure {
+///     sure: bool,
+/// }
+///
+/// /// Deletes a folder.
+/// #[windlass::tool(ask_first(Sure, "sure", "Delete the folder?"), task_support = "required")]
+/// fn delete(Delete { folder, sure }: Delete) -> Result<String> {
+///     Ok(if sure { format!("Deleted {folder}") } else { format!("Kept {folder}") })
+/// }
+/// ```
+///
 /// What the host would refuse does not compile:
+///
+/// ```compile_fail
+/// # use windlass::prelude::*;
+/// # #[derive(Deserialize, Schema)]
+/// # struct Delete { folder: String }
+/// # #[derive(Schema)]
+/// # struct Sure { sure: bool }
+/// /// Asks for what its input does not have.
+/// #[windlass::tool(ask_first(Sure, "sure", "Delete the folder?"))]
+/// fn delete(input: Delete) -> Result<()> {
+///     Ok(())
+/// }
+/// ```
 ///
 /// ```compile_fail
 /// # use windlass::prelude::*;
@@ -143,8 +184,8 @@ pub mod prelude {
         Answer, Artifact, Content, Context, Error, Message, Outcome, Question, Result, Schema, artifacts, ask, ask_all,
         bail, browser,
         browser::{Page, Settings, Until, with_page, with_page_repeatable},
-        code, confirm, debug, emit, emit_content, emit_last, error, info, is_cancelled, messages, progress, question,
-        sleep, state, status, trace, turn, warn,
+        code, confirm, debug, emit, emit_content, emit_last, error, http, info, is_cancelled, messages, progress,
+        question, secrets, sleep, state, status, trace, turn, warn, workdir,
     };
 }
 
@@ -158,6 +199,6 @@ pub mod __private {
         outcome::{IntoOutcome, Return},
         piece::{Piece, length, render},
         plugin::{Entry, check, entry, finish, parse, run},
-        schema::{Object, fill_member, whole},
+        schema::{Object, declared, fill_member, whole},
     };
 }

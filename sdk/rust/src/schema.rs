@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
-use crate::piece::Piece;
+use crate::piece::{Piece, same};
 
 /// A type with a JSON Schema; derive it.
 ///
@@ -13,8 +13,9 @@ use crate::piece::Piece;
 /// deny_unknown_fields)]` are respected; what would need more than that does not compile.
 ///
 /// `#[schema(…)]` on a field adds `title`, `minimum`, `maximum`, `pattern`, `format`, `min_length`, `max_length`,
-/// `min_items`, `max_items`, and `default`: a literal that is also filled in when the field is missing. A schema is closed:
-/// a field that the struct does not have is refused.
+/// `min_items`, `max_items`, `mcp_header` (over MCP the field travels as the header `Mcp-Param-…` too, for routers on the way),
+/// and `default`: a literal that is also filled in when the field is missing. A schema is closed: a field that the struct
+/// does not have is refused.
 ///
 /// ```
 /// use windlass::prelude::*;
@@ -84,6 +85,30 @@ pub trait Object: Schema {
     /// All its fields are primitive.
     #[doc(hidden)]
     const FLAT: bool;
+    /// Names of its members.
+    #[doc(hidden)]
+    const NAMES: &'static [&'static str];
+    /// One of its members has to be there.
+    #[doc(hidden)]
+    const REQUIRES: bool;
+}
+
+/// Refuses a form with a field that the input does not have, when the plugin is compiled.
+#[doc(hidden)]
+pub const fn declared<Form: Object, Input: Object>() {
+    let (form, input) = (Form::NAMES, Input::NAMES);
+    let mut i = 0;
+    while i < form.len() {
+        let (mut j, mut found) = (0, false);
+        while j < input.len() {
+            found = found || same(form[i], input[j]);
+            j += 1;
+        }
+        assert!(found, "each field of the form that is asked first is a field of the tool's input");
+        i += 1;
+    }
+    assert!(Form::FLAT, "a form is a flat struct: text, numbers, booleans, enums, and `Option` of these");
+    assert!(Form::REQUIRES, "a form that is asked first has a field that is not optional");
 }
 
 /// The whole schema of `T`.

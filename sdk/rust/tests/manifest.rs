@@ -105,9 +105,22 @@ fn moor(boat: Boat) -> Result<Boat> {
 }
 
 /// Casts off.
-#[windlass::tool(title = "Cast off!", permissions("workdir", "secret KEY", "browser *"))]
+#[windlass::tool(title = "Cast off!", permissions("workdir", "secret KEY", "browser *"), task_support = "forbidden")]
 fn cast_off() -> Result<Outcome> {
     Ok(Outcome::of_text("off").question("Where to?"))
+}
+
+#[derive(Schema)]
+#[expect(dead_code, reason = "only its schema is read")]
+struct Named {
+    /// As it stands on the bow.
+    name: String,
+}
+
+/// Names a boat.
+#[windlass::tool(task_support = "required", ask_first(Named, "who", "What is her name?"))]
+fn name_it(boat: Boat) -> Result<String> {
+    Ok(boat.name)
 }
 
 mod nested {
@@ -124,7 +137,7 @@ windlass::plugin! {
     name: "harbour",
     version: concat!("1.0", ".0"),
     description: "Boats, \"tidy\".",
-    tools: [moor, cast_off, nested::sink],
+    tools: [moor, cast_off, name_it, nested::sink],
 }
 
 #[test]
@@ -133,7 +146,7 @@ fn a_manifest_lists_tools_and_the_permissions_of_all_once() {
         name: "harbour",
         version: concat!("1.0", ".0"),
         description: "Boats, \"tidy\".",
-        tools: [moor, cast_off, nested::sink],
+        tools: [moor, cast_off, name_it, nested::sink],
     };
     static BYTES: [u8; windlass::__private::length(PIECES)] = windlass::__private::render(PIECES);
     let nothing = json!({ "type": "object", "properties": {}, "additionalProperties": false });
@@ -152,7 +165,21 @@ fn a_manifest_lists_tools_and_the_permissions_of_all_once() {
                 "outputSchema": boat,
                 "annotations": { "idempotentHint": true, "destructiveHint": false },
             },
-            { "name": "cast_off", "title": "Cast off!", "description": "Casts off.", "inputSchema": nothing },
+            {
+                "name": "cast_off",
+                "title": "Cast off!",
+                "description": "Casts off.",
+                "inputSchema": nothing,
+                "taskSupport": "forbidden",
+            },
+            {
+                "name": "name_it",
+                "title": "Name it",
+                "description": "Names a boat.",
+                "inputSchema": boat,
+                "taskSupport": "required",
+                "askFirst": { "key": "who", "message": "What is her name?", "schema": schema::json::<Named>() },
+            },
             {
                 "name": "sink",
                 "title": "Sink",

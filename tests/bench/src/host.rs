@@ -97,6 +97,19 @@ impl Host {
     }
 }
 
+impl Host {
+    /// User and system time that its process took so far.
+    pub(crate) fn cpu(&self) -> Result<Duration> {
+        let pid = self.child.id().context("the host is gone")?;
+        let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).context("CPU time is read from /proc")?;
+        // The name, in parentheses, may hold anything.
+        let rest = text.rsplit_once(')').map(|(_, rest)| rest).context("no process")?;
+        let ticks: u64 = rest.split_whitespace().skip(11).take(2).filter_map(|n| n.parse::<u64>().ok()).sum();
+        // A tick is 10 ms on every Linux there is.
+        Ok(Duration::from_millis(ticks * 10))
+    }
+}
+
 /// `RssAnon` and `RssShmem` of a process, in bytes.
 pub(crate) fn resident(pid: u32) -> Result<u64> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/status")).context("memory is read from /proc")?;

@@ -1,13 +1,34 @@
 // From a locator to elements, and the words for an element in a message.
 
-// All matches below `root`, through open shadow roots.
-const queryAll = (root, selector) => {
-  const found = [...root.querySelectorAll(selector)];
-  const within = root.shadowRoot ? [root.shadowRoot] : [];
-  for (const element of root.querySelectorAll('*')) if (element.shadowRoot) within.push(element.shadowRoot);
-  for (const shadow of within) found.push(...queryAll(shadow, selector));
-  return found;
+// `root` and all shadow roots below it.
+const scopesOf = root => {
+  const scopes = [root];
+  for (let next = 0; next < scopes.length; next++) {
+    const scope = scopes[next];
+    if (scope.nodeType === Node.ELEMENT_NODE && rootOf(scope)) scopes.push(rootOf(scope));
+    for (const element of scope.querySelectorAll('*')) if (rootOf(element)) scopes.push(rootOf(element));
+  }
+  return scopes;
 };
+
+// All matches below `root`, through shadow roots.
+const queryAll = (root, selector) => scopesOf(root).flatMap(scope => [...scope.querySelectorAll(selector)]);
+
+// ---- what a text is compared with ----
+
+// {text}: a part is enough, whatever its case; {text, exact}: as it is; {regex, flags}.
+const matcher = wanted => {
+  if (wanted.regex != null) {
+    const regex = new RegExp(wanted.regex, (wanted.flags || '').replace(/[gy]/g, ''));
+    return text => regex.test(normalize(text));
+  }
+  const text = normalize(wanted.text);
+  if (wanted.exact) return found => normalize(found) === text;
+  const lower = text.toLowerCase();
+  return found => normalize(found).toLowerCase().includes(lower);
+};
+
+// ---- kinds of steps ----
 
 // Only these can have the role without saying so; the others need not be looked at.
 const ROLE_CANDIDATES = {
@@ -20,35 +41,170 @@ const ROLE_CANDIDATES = {
   option: 'option, [role]',
   radio: 'input, [role]',
   row: 'tr, [role]',
+  searchbox: 'input, [role]',
+  spinbutton: 'input, [role]',
+  textbox: 'input, textarea, [contenteditable], [role]',
 };
 
-// An exact name is compared as it is; otherwise a part is enough, whatever its case.
-const nameMatches = (name, wanted, exact) =>
-  exact ? name === normalize(wanted) : name.toLowerCase().includes(normalize(wanted).toLowerCase());
+const byRole = (root, step) => {
+  const named = step.name && matcher(step.name);
+  return queryAll(root, ROLE_CANDIDATES[step.role] || '*').filter(element =>
+    roleOf(element) === step.role && !isHiddenFromAria(element)
+    && (step.states || []).every(([state, wanted]) => String(stateOf(element, state)) === wanted)
+    && (!named || named(nameOf(element, step.role))));
+};
 
-const byRole = (root, step) => queryAll(root, ROLE_CANDIDATES[step.role] || '*').filter(element =>
-  roleOf(element) === step.role && !isHiddenFromAria(element)
-  && (step.name == null || nameMatches(nameOf(element, step.role), step.name, step.exact)));
+const TEXT_BUTTON = /^(submit|button|reset)$/;
 
-// Each step looks inside the matches of the one before.
-const locate = steps => {
-  let roots = [document];
-  for (const step of steps) {
-    const found = new Set();
-    for (const root of roots) {
-      for (const element of step.role ? byRole(root, step) : queryAll(root, step.css)) found.add(element);
+// The text of an element as `text=` compares it: scripts and styles say nothing to people.
+const plainText = element => {
+  if (element.localName === 'input') return TEXT_BUTTON.test(element.type) ? element.value : '';
+  if (!element.querySelector('script, style, noscript, template')) return element.textContent;
+  let text = '';
+  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT, node =>
+    (node.nodeType === Node.ELEMENT_NODE && TEXTLESS.has(node.localName) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT));
+  while (walker.nextNode()) if (walker.currentNode.nodeType === Node.TEXT_NODE) text += walker.currentNode.data;
+  return text;
+};
+
+// The innermost elements with the text. Where a tree as a whole has not got it, no part of it has.
+const byText = (root, wanted) => {
+  const matches = matcher(wanted);
+  const contains = wanted.regex == null ? matcher({ text: wanted.text }) : () => true;
+  const found = [];
+  for (const scope of scopesOf(root)) {
+    const pending = [...scope.children].reverse();
+    const matched = [];
+    while (pending.length) {
+      const element = pending.pop();
+      if (TEXTLESS.has(element.localName) || element.localName === 'head') continue;
+      if (element.localName !== 'input' && element.childElementCount) {
+        // A button's text is its value, which is in no text content.
+        if (!contains(element.textContent) && !element.querySelector('input')) continue;
+        for (const child of [...element.children].reverse()) pending.push(child);
+      }
+      if (matches(plainText(element))) matched.push(element);
     }
-    roots = [...found];
+    const outer = new Set();
+    for (const element of matched) for (let node = element.parentElement; node && !outer.has(node); node = node.parentElement) outer.add(node);
+    found.push(...matched.filter(element => !outer.has(element)));
+  }
+  return found;
+};
+
+const LABELLED = 'input, textarea, select, button, meter, output, progress, [aria-label], [aria-labelledby]';
+
+const byLabel = (root, wanted) => {
+  const matches = matcher(wanted);
+  return queryAll(root, LABELLED).filter(element =>
+    (element.labels && [...element.labels].some(label => matches(plainText(label))))
+    || matches(element.getAttribute('aria-label') ?? '\0')
+    || (element.hasAttribute('aria-labelledby') && matches(nameOf(element))));
+};
+
+const byAttribute = (root, attribute, wanted) => {
+  const matches = matcher(wanted);
+  return queryAll(root, `[${attribute}]`).filter(element => matches(element.getAttribute(attribute)));
+};
+
+const byXpath = (root, xpath) => {
+  const expression = xpath.startsWith('/') && root !== document ? `.${xpath}` : xpath;
+  const result = document.evaluate(expression, root, null, XPathResult.ORDERED_NODE_SNAPSHOT_TYPE);
+  const found = [];
+  for (let at = 0; at < result.snapshotLength; at++) {
+    const node = result.snapshotItem(at);
+    if (node.nodeType === Node.ELEMENT_NODE) found.push(node);
+  }
+  return found;
+};
+
+const query = (root, step) => {
+  if (step.css != null) return queryAll(root, step.css);
+  if (step.role != null) return byRole(root, step);
+  if (step.text != null) return byText(root, step.text);
+  if (step.label != null) return byLabel(root, step.label);
+  if (step.attribute != null) return byAttribute(root, step.attribute, step.value);
+  if (step.xpath != null) return byXpath(root, step.xpath);
+  return [];
+};
+
+// ---- refs ----
+
+const refs = new Map();
+const refOf = new WeakMap();
+
+const byRef = ref => {
+  const element = refs.get(ref) && refs.get(ref).deref();
+  return element && element.isConnected ? element : null;
+};
+
+// ---- filters ----
+
+const filter = (elements, step, offset) => {
+  if (step.nth != null) {
+    const at = step.nth < 0 ? elements.length + step.nth : step.nth - offset;
+    return elements[at] ? [elements[at]] : [];
+  }
+  if (step.visible != null) return elements.filter(element => isVisible(element) === step.visible);
+  if (step.hasText != null) {
+    const matches = matcher(step.hasText);
+    return elements.filter(element => matches(plainText(element)) !== !!step.not);
+  }
+  return elements.filter(element => (walk(step.has, [element]).length > 0) !== !!step.not);
+};
+
+const isFilter = step => step.nth != null || step.visible != null || step.hasText != null || step.has != null;
+
+const walk = (steps, roots) => {
+  for (const step of steps) {
+    if (isFilter(step)) roots = filter(roots, step, 0);
+    else roots = roots.length === 1 ? query(roots[0], step) : [...new Set(roots.flatMap(root => query(root, step)))];
   }
   return roots;
 };
+
+// ---- child frames, by Chromium's id; the host tells which element shows which ----
+
+const frameElements = new Map();
+
+// Each step looks inside the matches of the one before. A child frame counts as the inside of its element: `starts` are
+// the steps that begin at this document, `inside` answers those that begin in child frames. `offsets` says how many
+// matches `nth` has seen in frames before this one, `counts` how many it has seen here.
+const locate = (steps, starts = [0], offsets = {}) => {
+  const inside = {};
+  const counts = {};
+  let roots = [];
+  for (const [at, step] of steps.entries()) {
+    if (step.ref != null) {
+      // Child frames of it begin at the next step.
+      if (!starts.includes(at)) continue;
+      const element = byRef(step.ref);
+      if (!element) throw new StaleRef(step.ref);
+      roots = [element];
+      continue;
+    }
+    if (isFilter(step)) {
+      counts[at] = roots.length;
+      roots = filter(roots, step, offsets[at] || 0);
+      continue;
+    }
+    if (starts.includes(at)) roots = [...roots, document];
+    for (const [frame, element] of frameElements) {
+      const shown = element.deref();
+      if (shown && shown.isConnected && roots.some(root => root === document || isWithin(shown, root))) (inside[frame] ||= []).push(at);
+    }
+    roots = roots.length === 1 ? query(roots[0], step) : [...new Set(roots.flatMap(root => query(root, step)))];
+  }
+  return { found: roots, inside, counts };
+};
+
+class StaleRef extends Error {}
 
 const describe = element => {
   if (!element) return 'nothing';
   // By attribute: a form answers `form.id` with its field of that name.
   const id = element.getAttribute('id') ? `#${element.getAttribute('id')}` : '';
   const type = element.localName === 'input' ? ` type=${element.type}` : '';
-  let text = normalize(nameOf(element) || element.textContent);
-  if (text.length > 40) text = `${text.slice(0, 40)}…`;
+  const text = cut(normalize(nameOf(element) || element.textContent), 40);
   return `<${element.localName}${id}${type}>${text ? ` "${text}"` : ''}`.toWellFormed();
 };

@@ -1,13 +1,18 @@
-// The tree as people see it, and what each element is to them: role and accessible name.
-// Part of the engine, one function body with locate.js and act.js; see page/world.rs.
+// The tree as people see it: shadow roots and slots resolved, and what of it can be seen.
+// All files of this folder are one function body, in the order of page/world.rs.
 
 const normalize = text => (text || '').replace(/[\s\u200b\u00ad]+/g, ' ').trim();
 
 // ---- the composed tree: shadow roots in place of their hosts' children, slotted nodes in place of
 // their slots ----
 
+// Closed roots that the host has found; open ones say so themselves.
+const closedRoots = new WeakMap();
+const rootOf = element => element.shadowRoot || closedRoots.get(element) || null;
+
 const childrenOf = node => {
-  if (node.shadowRoot) return node.shadowRoot.childNodes;
+  const root = rootOf(node);
+  if (root) return root.childNodes;
   if (node.localName === 'slot') {
     const assigned = node.assignedNodes({ flatten: true });
     if (assigned.length) return assigned;
@@ -54,116 +59,9 @@ const isHiddenFromAria = element => !isRendered(element) || !!closestInTree(elem
 
 const isDisabled = element => element.matches(':disabled') || !!closestInTree(element, '[aria-disabled="true"]');
 
-// ---- roles (HTML-AAM, reduced to what pages use) ----
-
-const INPUT_ROLES = {
-  button: 'button', submit: 'button', reset: 'button', image: 'button', file: 'button', color: 'button',
-  checkbox: 'checkbox', radio: 'radio', range: 'slider', number: 'spinbutton', search: 'searchbox',
-};
-const TAG_ROLES = {
-  article: 'article', aside: 'complementary', blockquote: 'blockquote', button: 'button', code: 'code', dd: 'definition',
-  details: 'group', dfn: 'term', dialog: 'dialog', dt: 'term', em: 'emphasis', fieldset: 'group', figure: 'figure',
-  h1: 'heading', h2: 'heading', h3: 'heading', h4: 'heading', h5: 'heading', h6: 'heading', hr: 'separator', li: 'listitem',
-  main: 'main', math: 'math', menu: 'list', meter: 'meter', nav: 'navigation', ol: 'list', optgroup: 'group', option: 'option',
-  output: 'status', p: 'paragraph', progress: 'progressbar', search: 'search', strong: 'strong', summary: 'button', svg: 'img',
-  table: 'table', tbody: 'rowgroup', textarea: 'textbox', tfoot: 'rowgroup', thead: 'rowgroup', time: 'time', tr: 'row',
-  ul: 'list', iframe: 'iframe',
-};
-const SECTIONING = 'article, aside, main, nav, section';
-const isNamed = element => ['aria-label', 'aria-labelledby', 'title'].some(name => (element.getAttribute(name) || '').trim());
-
-const implicitRole = element => {
-  const tag = element.localName;
-  switch (tag) {
-    case 'a': case 'area': return element.hasAttribute('href') ? 'link' : '';
-    case 'img': return element.getAttribute('alt') === '' && !isNamed(element) ? '' : 'img';
-    case 'input':
-      if (element.type === 'hidden') return '';
-      if (element.list && !(element.type in INPUT_ROLES && element.type !== 'search')) return 'combobox';
-      return INPUT_ROLES[element.type] || 'textbox';
-    case 'select': return element.multiple || element.size > 1 ? 'listbox' : 'combobox';
-    case 'section': return isNamed(element) ? 'region' : '';
-    case 'form': return isNamed(element) ? 'form' : '';
-    case 'header': return element.parentElement && element.parentElement.closest(SECTIONING) ? '' : 'banner';
-    case 'footer': return element.parentElement && element.parentElement.closest(SECTIONING) ? '' : 'contentinfo';
-    case 'td': return closestInTree(element, '[role=grid], [role=treegrid]') ? 'gridcell' : 'cell';
-    case 'th': return element.scope === 'row' || element.scope === 'rowgroup' ? 'rowheader' : 'columnheader';
-  }
-  if (TAG_ROLES[tag]) return TAG_ROLES[tag];
-  return element.isContentEditable && !(element.parentElement && element.parentElement.isContentEditable) ? 'textbox' : '';
-};
-
-const roleOf = element => {
-  const explicit = (element.getAttribute('role') || '').trim().split(/\s+/)[0];
-  if (!explicit) return implicitRole(element);
-  // "presentation" does not hold for what can be focused.
-  if (explicit === 'presentation' || explicit === 'none') return element.tabIndex >= 0 ? implicitRole(element) : '';
-  return explicit;
-};
-
-// ---- accessible names (accname, reduced) ----
-
-const NAMED_BY_CONTENT = new Set(('button cell checkbox columnheader gridcell heading link menuitem menuitemcheckbox menuitemradio '
-  + 'option radio row rowheader switch tab tooltip treeitem').split(' '));
-const TEXTLESS = new Set(['script', 'style', 'noscript', 'template']);
-
-const contentText = node => {
-  let text = '';
-  for (const child of childrenOf(node)) {
-    if (child.nodeType === Node.TEXT_NODE) text += child.data;
-    if (child.nodeType !== Node.ELEMENT_NODE || TEXTLESS.has(child.localName)) continue;
-    if (child.getAttribute('aria-hidden') === 'true') continue;
-    const style = getComputedStyle(child);
-    if (style.display === 'none' || (style.visibility !== 'visible' && style.display !== 'contents')) continue;
-    const own = ownText(child);
-    text += style.display.startsWith('inline') || style.display === 'contents' ? own : ` ${own} `;
-  }
-  return text;
-};
-
-// What an element contributes to the name of one around it.
-const ownText = element => {
-  const label = element.getAttribute('aria-label');
-  if (label && label.trim()) return label;
-  switch (element.localName) {
-    case 'img': case 'area': return element.getAttribute('alt') || element.getAttribute('title') || '';
-    case 'input': return /^(checkbox|color|file|hidden|image|password|radio)$/.test(element.type) ? '' : element.value;
-    case 'textarea': return element.value;
-    case 'select': return [...element.selectedOptions].map(option => option.label).join(' ');
-    case 'svg': { const title = element.querySelector(':scope > title'); return title ? title.textContent : ''; }
-  }
-  return contentText(element);
-};
-
-const nameOf = (element, role = roleOf(element)) => {
-  const root = element.getRootNode();
-  const labelledBy = (element.getAttribute('aria-labelledby') || '').split(/\s+/)
-    .map(id => id && root.getElementById && root.getElementById(id)).filter(Boolean)
-    .map(ownText).join(' ');
-  if (normalize(labelledBy)) return normalize(labelledBy);
-  const label = normalize(element.getAttribute('aria-label'));
-  if (label) return label;
-
-  const tag = element.localName;
-  const type = tag === 'input' ? element.type : '';
-  if (type === 'submit' || type === 'reset' || type === 'button') {
-    if (normalize(element.value)) return normalize(element.value);
-    if (type !== 'button' && !element.hasAttribute('value')) return type === 'submit' ? 'Submit' : 'Reset';
-  }
-  if (element.labels && element.labels.length) {
-    const labels = normalize([...element.labels].map(contentText).join(' '));
-    if (labels) return labels;
-  }
-  if (tag === 'img' || tag === 'area' || type === 'image') {
-    const alternative = normalize(element.getAttribute('alt'));
-    if (alternative) return alternative;
-  }
-  const part = { fieldset: 'legend', table: 'caption', figure: 'figcaption', svg: 'title' }[tag];
-  const caption = part && element.querySelector(`:scope > ${part}`);
-  if (caption && normalize(caption.textContent)) return normalize(caption.textContent);
-  if (NAMED_BY_CONTENT.has(role)) {
-    const content = normalize(contentText(element));
-    if (content) return content;
-  }
-  return normalize(element.getAttribute('title') || element.getAttribute('placeholder') || element.getAttribute('aria-placeholder'));
+// Without half of a pair of surrogates at the end.
+const cut = (text, length) => {
+  if (text.length <= length) return text;
+  const last = text.charCodeAt(length - 1);
+  return `${text.slice(0, last >= 0xd800 && last < 0xdc00 ? length - 1 : length)}…`;
 };

@@ -19,7 +19,7 @@ const METADATA: [IpAddr; 4] = [
     IpAddr::V4(Ipv4Addr::new(192, 0, 0, 192)),
 ];
 
-/// Sockets that pages can never reach: the host's own listeners and the proxies themselves. Shared
+/// Sockets that pages and requests can never reach: the host's own listeners and the proxies themselves. Shared
 /// by all contexts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct NeverList(Arc<RwLock<HashSet<SocketAddr>>>);
@@ -69,7 +69,7 @@ pub(crate) fn check(verdict: Verdict, address: SocketAddr, never: &NeverList) ->
         return Err(why);
     }
     if never.contains(SocketAddr::new(ip, address.port())) {
-        return Err("a listener of the host itself can't be reached from a page");
+        return Err("a listener of the host itself can't be reached by a plugin");
     }
     match verdict {
         Verdict::Exact => Ok(()),
@@ -88,12 +88,12 @@ fn never_reachable(ip: IpAddr) -> Option<&'static str> {
         IpAddr::V6(ip) => ip.is_unicast_link_local(),
     };
     if link_local || METADATA.contains(&ip) {
-        Some("link-local and metadata addresses can't be reached from a page")
+        Some("link-local and metadata addresses can't be reached by a plugin")
     } else if ip.is_unspecified() {
         // Connecting to it means this machine.
-        Some("the unspecified address can't be reached from a page")
+        Some("the unspecified address can't be reached by a plugin")
     } else if ip.is_multicast() || ip == IpAddr::V4(Ipv4Addr::BROADCAST) {
-        Some("multicast and broadcast addresses can't be reached from a page")
+        Some("multicast and broadcast addresses can't be reached by a plugin")
     } else {
         None
     }

@@ -12,6 +12,8 @@ use url::Host;
 
 use super::address::{self, NeverList};
 use super::policy::{Destination, Policy, Verdict};
+use super::resolve::Resolver;
+use super::upstream::Upstream;
 use crate::event::Event;
 
 const RESOLVE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -22,17 +24,39 @@ const REMEMBERED: usize = 1024;
 
 /// Why no connection was made.
 #[derive(Debug, Clone)]
-pub(crate) enum Refusal {
+pub enum Refusal {
     /// The fence says no.
     Blocked(String),
     /// The network says no.
     Unreachable(String),
 }
 
+/// How names become addresses, and by what way connections go out: the same for all contexts.
+#[derive(Clone, Default)]
+pub(crate) struct Ways {
+    pub(crate) resolver: Option<Arc<dyn Resolver>>,
+    pub(crate) upstream: Option<Arc<Upstream>>,
+}
+
+impl Ways {
+    /// The proxy that connections to this destination go through.
+    pub(crate) fn upstream(&self, destination: &Destination) -> Option<&Upstream> {
+        self.upstream.as_deref().filter(|upstream| upstream.serves(&destination.host))
+    }
+}
+
+impl Refusal {
+    /// Another grant would allow it; some addresses are reached by none.
+    pub fn is_grantable(&self) -> bool {
+        matches!(self, Refusal::Blocked(reason) if reason.contains("not granted"))
+    }
+}
+
 /// Opens the connections of one context.
 pub(crate) struct Dialer {
     policy: Arc<dyn Policy>,
     never: NeverList,
+    ways: Ways,
     events: mpsc::UnboundedSender<Event>,
     troubles: Mutex<Troubles>,
 }
@@ -46,64 +70,46 @@ struct Troubles {
 }
 
 impl Dialer {
-    pub(crate) fn new(policy: Arc<dyn Policy>, never: NeverList, events: mpsc::UnboundedSender<Event>) -> Dialer {
-        Dialer { policy, never, events, troubles: Mutex::default() }
+    pub(crate) fn new(
+        policy: Arc<dyn Policy>,
+        never: NeverList,
+        ways: Ways,
+        events: mpsc::UnboundedSender<Event>,
+    ) -> Dialer {
+        Dialer { policy, never, ways, events, troubles: Mutex::default() }
     }
 
-    /// Policy and literal addresses, all that can be said without asking a name server.
+    /// The proxy that connections to this destination go through.
+    pub(crate) fn upstream(&self, destination: &Destination) -> Option<&Upstream> {
+        self.ways.upstream(destination)
+    }
+
+    /// What can be said of a destination without asking a name server.
     pub(crate) fn judge(&self, destination: &Destination) -> Result<Verdict, Refusal> {
-        let blocked = |reason: &str| Err(Refusal::Blocked(reason.into()));
-        let verdict = self.policy.allows(destination);
-        let literal = match destination.parsed_host() {
-            None => return blocked("the host can't be read"),
-            Some(Host::Domain(_)) => None,
-            Some(Host::Ipv4(ip)) => Some(IpAddr::V4(ip)),
-            Some(Host::Ipv6(ip)) => Some(IpAddr::V6(ip)),
-        };
-        if let Some(ip) = literal
-            && let Err(reason) = address::check(verdict, SocketAddr::new(ip, destination.port), &self.never)
-        {
-            return blocked(reason);
+        judge(&*self.policy, &self.never, destination)
+    }
+
+    /// As [`Dialer::judge`], for the address of a page.
+    pub(crate) fn judge_page(&self, destination: &Destination) -> Result<(), Refusal> {
+        self.judge(destination)?;
+        if self.policy.has_page_list() && self.policy.opens(destination) == Verdict::Denied {
+            return Err(Refusal::Blocked("a page may load from there, but not go there".into()));
         }
-        match verdict {
-            Verdict::Denied => blocked("not granted"),
-            Verdict::Public if !matches!(destination.port, 80 | 443) => {
-                blocked("not granted: a wildcard reaches ports 80 and 443 only")
-            }
-            verdict => Ok(verdict),
-        }
+        Ok(())
+    }
+
+    pub(crate) fn has_page_list(&self) -> bool {
+        self.policy.has_page_list()
     }
 
     /// Judges, resolves, checks and connects. A refusal is reported; `url` is what the page asked
     /// for, where known.
     pub(crate) async fn connect(&self, destination: &Destination, url: Option<&str>) -> Result<TcpStream, Refusal> {
-        let result = self.try_connect(destination).await;
+        let result = open(&*self.policy, &self.never, &self.ways, destination).await;
         if let Err(refusal) = &result {
             self.note(destination, url, refusal.clone());
         }
         result
-    }
-
-    async fn try_connect(&self, destination: &Destination) -> Result<TcpStream, Refusal> {
-        let verdict = self.judge(destination)?;
-        let addresses = resolve(destination).await.map_err(Refusal::Unreachable)?;
-        let mut refused = None;
-        let mut failed = None;
-        for address in addresses {
-            if let Err(reason) = address::check(verdict, address, &self.never) {
-                refused = Some(Refusal::Blocked(format!("{} is {}: {reason}", destination.host, address.ip())));
-                continue;
-            }
-            match timeout(CONNECT_TIMEOUT, TcpStream::connect(address)).await {
-                Ok(Ok(stream)) => {
-                    let _ = stream.set_nodelay(true);
-                    return Ok(stream);
-                }
-                Ok(Err(error)) => failed = Some(Refusal::Unreachable(plain(&error))),
-                Err(_) => failed = Some(Refusal::Unreachable("no answer".into())),
-            }
-        }
-        Err(failed.or(refused).unwrap_or_else(|| Refusal::Unreachable("the name has no address".into())))
     }
 
     /// Remembers a refusal and reports a block, once an origin.
@@ -149,7 +155,96 @@ impl Dialer {
     }
 }
 
-async fn resolve(destination: &Destination) -> Result<Vec<SocketAddr>, String> {
+async fn connect(address: SocketAddr) -> Result<TcpStream, String> {
+    match timeout(CONNECT_TIMEOUT, TcpStream::connect(address)).await {
+        Ok(Ok(stream)) => {
+            let _ = stream.set_nodelay(true);
+            Ok(stream)
+        }
+        Ok(Err(error)) => Err(plain(&error)),
+        Err(_) => Err("no answer".into()),
+    }
+}
+
+/// Policy and literal addresses, all that can be said without asking a name server.
+fn judge(policy: &dyn Policy, never: &NeverList, destination: &Destination) -> Result<Verdict, Refusal> {
+    let blocked = |reason: &str| Err(Refusal::Blocked(reason.into()));
+    let verdict = policy.allows(destination);
+    let literal = match destination.parsed_host() {
+        None => return blocked("the host can't be read"),
+        Some(Host::Domain(_)) => None,
+        Some(Host::Ipv4(ip)) => Some(IpAddr::V4(ip)),
+        Some(Host::Ipv6(ip)) => Some(IpAddr::V6(ip)),
+    };
+    if let Some(ip) = literal
+        && let Err(reason) = address::check(verdict, SocketAddr::new(ip, destination.port), never)
+    {
+        return blocked(reason);
+    }
+    match verdict {
+        Verdict::Denied => blocked("not granted"),
+        Verdict::Public if !matches!(destination.port, 80 | 443) => {
+            blocked("not granted: a wildcard reaches ports 80 and 443 only")
+        }
+        verdict => Ok(verdict),
+    }
+}
+
+/// Judges, resolves, checks and connects: to the destination, or to the upstream proxy in front of it.
+pub(crate) async fn open(
+    policy: &dyn Policy,
+    never: &NeverList,
+    ways: &Ways,
+    destination: &Destination,
+) -> Result<TcpStream, Refusal> {
+    let verdict = judge(policy, never, destination)?;
+    let resolver = ways.resolver.as_deref();
+    if let Some(upstream) = ways.upstream(destination) {
+        // It resolves the name; where this machine can, too, the addresses are checked all the same.
+        for address in resolve(destination, resolver).await.unwrap_or_default() {
+            check(verdict, address, never, destination)?;
+        }
+        return connect_upstream(upstream).await;
+    }
+    let addresses = resolve(destination, resolver).await.map_err(Refusal::Unreachable)?;
+    let mut refused = None;
+    let mut failed = None;
+    for address in addresses {
+        if let Err(refusal) = check(verdict, address, never, destination) {
+            refused = Some(refusal);
+            continue;
+        }
+        match connect(address).await {
+            Ok(stream) => return Ok(stream),
+            Err(reason) => failed = Some(Refusal::Unreachable(reason)),
+        }
+    }
+    Err(failed.or(refused).unwrap_or_else(|| Refusal::Unreachable("the name has no address".into())))
+}
+
+fn check(verdict: Verdict, address: SocketAddr, never: &NeverList, destination: &Destination) -> Result<(), Refusal> {
+    address::check(verdict, address, never)
+        .map_err(|reason| Refusal::Blocked(format!("{} is {}: {reason}", destination.host, address.ip())))
+}
+
+async fn connect_upstream(upstream: &Upstream) -> Result<TcpStream, Refusal> {
+    let unreachable = |why: String| Refusal::Unreachable(format!("the upstream proxy {}: {why}", upstream.name()));
+    let addresses = match timeout(RESOLVE_TIMEOUT, tokio::net::lookup_host(upstream.address())).await {
+        Ok(Ok(addresses)) => addresses,
+        Ok(Err(error)) => return Err(unreachable(plain(&error))),
+        Err(_) => return Err(unreachable("no name server answered".into())),
+    };
+    let mut last = "it has no address".to_owned();
+    for address in addresses {
+        match connect(address).await {
+            Ok(stream) => return Ok(stream),
+            Err(reason) => last = reason,
+        }
+    }
+    Err(unreachable(last))
+}
+
+async fn resolve(destination: &Destination, resolver: Option<&dyn Resolver>) -> Result<Vec<SocketAddr>, String> {
     let port = destination.port;
     let name = match destination.parsed_host() {
         None => return Err("the host can't be read".into()),
@@ -164,8 +259,16 @@ async fn resolve(destination: &Destination) -> Result<Vec<SocketAddr>, String> {
             SocketAddr::new(Ipv6Addr::LOCALHOST.into(), port),
         ]);
     }
-    match timeout(RESOLVE_TIMEOUT, tokio::net::lookup_host((name.as_str(), port))).await {
-        Ok(Ok(addresses)) => Ok(addresses.collect()),
+    let resolved = async {
+        match resolver {
+            Some(resolver) => {
+                Ok(resolver.resolve(&name).await?.into_iter().map(|ip| SocketAddr::new(ip, port)).collect())
+            }
+            None => tokio::net::lookup_host((name.as_str(), port)).await.map(Iterator::collect),
+        }
+    };
+    match timeout(RESOLVE_TIMEOUT, resolved).await {
+        Ok(Ok(addresses)) => Ok(addresses),
         Ok(Err(error)) => Err(format!("the name {name} can't be resolved: {}", plain(&error))),
         Err(_) => Err(format!("no name server answered for {name}")),
     }

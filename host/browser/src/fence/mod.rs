@@ -6,13 +6,16 @@
 //! check and the use.
 //!
 //! - [`policy`] is what the host decides; [`address`] is what no host can decide otherwise;
-//! - [`dial`] combines both and opens connections;
+//! - [`resolve`] turns names into addresses, [`upstream`] is another proxy on the way;
+//! - [`dial`] combines them and opens connections;
 //! - [`proxy`] speaks HTTP.
 
 pub(crate) mod address;
 pub(crate) mod dial;
 pub(crate) mod policy;
 pub(crate) mod proxy;
+pub(crate) mod resolve;
+pub(crate) mod upstream;
 
 pub(crate) use address::NeverList;
 pub(crate) use proxy::Fence;

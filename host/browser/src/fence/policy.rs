@@ -7,8 +7,20 @@ use url::{Host, Url};
 /// Decides where the pages of a context may connect. Asked anew for every connection and every HTTP
 /// request, so that a grant that was taken back works at once.
 pub trait Policy: Send + Sync {
-    /// Must not block: it is asked on the way of every request.
+    /// What a page may load, and, unless [`Policy::opens`] says otherwise, where it may go. Must not block: it is asked on
+    /// the way of every request, and again every second while a tunnel is open.
     fn allows(&self, destination: &Destination) -> Verdict;
+
+    /// Whether a page itself may go there, by `goto`, a link, a script, a redirect or as a popup; frames within it count as
+    /// loaded. Asked beside [`Policy::allows`], so it can only narrow it, and only where [`Policy::has_page_list`].
+    fn opens(&self, destination: &Destination) -> Verdict {
+        self.allows(destination)
+    }
+
+    /// Whether there is a list of its own for where pages may go. Fixed for the life of a context.
+    fn has_page_list(&self) -> bool {
+        false
+    }
 }
 
 /// What a [`Policy`] says.

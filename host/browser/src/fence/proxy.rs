@@ -8,13 +8,14 @@ use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::SendRequest;
-use hyper::header::{CONNECTION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue};
+use hyper::header::{CONNECTION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, PROXY_AUTHORIZATION};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode, Uri};
 use hyper_util::rt::TokioIo;
@@ -41,6 +42,9 @@ const HOP_BY_HOP: [&str; 8] = [
 
 /// Sites with more headers exist; hyper's own limit is 100.
 const HEADER_LIMIT: usize = 512;
+
+/// Between two questions whether a tunnel may stay open.
+const JUDGED_AGAIN: Duration = Duration::from_secs(1);
 
 type Body = BoxBody<Bytes, hyper::Error>;
 
@@ -150,14 +154,29 @@ impl Client {
             Ok(upstream) => upstream,
             Err(refusal) => return refused(&destination, &refusal),
         };
+        if let Some(proxy) = self.dialer.upstream(&destination)
+            && let Err(why) = proxy.tunnel(&mut upstream, &destination).await
+        {
+            let refusal = Refusal::Unreachable(why);
+            self.dialer.note(&destination, None, refusal.clone());
+            return refused(&destination, &refusal);
+        }
         let stop = self.stop.clone();
+        let dialer = Arc::clone(&self.dialer);
         tokio::spawn(async move {
             let relay = async {
                 if let Ok(upgraded) = hyper::upgrade::on(request).await {
                     let _ = tokio::io::copy_bidirectional(&mut TokioIo::new(upgraded), &mut upstream).await;
                 }
             };
-            let _ = stop.run_until_cancelled(relay).await;
+            let granted = async {
+                tokio::select! {
+                    () = relay => {}
+                    // Dropping the relay closes both ends.
+                    refusal = until_refused(&dialer, &destination) => dialer.note(&destination, None, refusal),
+                }
+            };
+            let _ = stop.run_until_cancelled(granted).await;
         });
         Response::new(empty())
     }
@@ -190,6 +209,18 @@ impl Client {
             return bad_request("the host can't be read");
         };
         request.headers_mut().insert(HOST, host);
+        if let Some(proxy) = self.dialer.upstream(&destination) {
+            // The next proxy wants to know where to.
+            let mut absolute = url.clone();
+            absolute.set_fragment(None);
+            let Ok(uri) = absolute.as_str().parse() else {
+                return bad_request("the path can't be read");
+            };
+            *request.uri_mut() = uri;
+            if let Some(authorization) = proxy.authorization().and_then(|text| HeaderValue::from_str(text).ok()) {
+                request.headers_mut().insert(PROXY_AUTHORIZATION, authorization);
+            }
+        }
         match self.exchange(&destination, url.as_str(), request).await {
             Ok(response) => {
                 let mut response = response.map(BodyExt::boxed);
@@ -248,6 +279,16 @@ impl Client {
         let refusal = Refusal::Unreachable(error.to_string());
         self.dialer.note(destination, Some(url), refusal.clone());
         refusal
+    }
+}
+
+/// A tunnel is judged when it is opened, and then again and again: its grant may be taken back.
+async fn until_refused(dialer: &Dialer, destination: &Destination) -> Refusal {
+    loop {
+        tokio::time::sleep(JUDGED_AGAIN).await;
+        if let Err(refusal) = dialer.judge(destination) {
+            return refusal;
+        }
     }
 }
 

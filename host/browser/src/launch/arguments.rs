@@ -66,7 +66,7 @@ const FEATURES_OFF: &str = "--disable-features=AutofillServerCommunication,Certi
      DialMediaRouteProvider,GlobalMediaControls,HttpsUpgrades,InterestFeedContentSuggestions,MediaRouter,\
      NetworkTimeServiceQuerying,OptimizationHints,PaintHolding,Translate";
 
-pub(super) fn arguments(executable: &Path, profile: &Path, no_sandbox: bool) -> Vec<OsString> {
+pub(super) fn arguments(executable: &Path, profile: &Path, no_sandbox: bool, script_memory: u32) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = vec!["--remote-debugging-pipe".into(), FEATURES_OFF.into()];
     for group in [QUIET, FENCE, STEADY] {
         arguments.extend(group.iter().map(OsString::from));
@@ -77,6 +77,7 @@ pub(super) fn arguments(executable: &Path, profile: &Path, no_sandbox: bool) -> 
     } else {
         arguments.extend(["--headless=new".into(), "--no-startup-window".into()]);
     }
+    arguments.push(format!("--js-flags=--max-old-space-size={}", script_memory.max(64)).into());
     if no_sandbox {
         arguments.push("--no-sandbox".into());
     }

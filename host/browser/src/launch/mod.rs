@@ -26,6 +26,9 @@ use profile::Profile;
 const HEADLESS_SHELL: &str = "/usr/lib/chromium/chromium-headless-shell";
 const CHROMIUM: &str = "/usr/lib/chromium/chromium";
 
+/// Megabytes of script objects a renderer.
+const SCRIPT_MEMORY: u32 = 1024;
+
 /// Finds the executable.
 pub(crate) fn locate(config: &Config) -> Result<PathBuf, Error> {
     if let Some(configured) = &config.executable {
@@ -77,8 +80,8 @@ pub(crate) async fn launch(config: &Config) -> Result<(Process, Pipe), Error> {
     .map_err(|_| Error::unavailable("the profile folder could not be made"))?
     .map_err(|error| failed(&format!("no profile folder in {}", config.profiles.display()), error))?;
 
-    let command = command(&executable, &profile, config.no_sandbox)
-        .map_err(|error| failed("the browser's log can't be written", error))?;
+    let command =
+        command(&executable, &profile, config).map_err(|error| failed("the browser's log can't be written", error))?;
     let child = fork::spawn(command)
         .await
         .map_err(|error| failed(&format!("{} does not start", executable.display()), error))?;
@@ -88,9 +91,14 @@ pub(crate) async fn launch(config: &Config) -> Result<(Process, Pipe), Error> {
     Ok((process, pipe))
 }
 
-fn command(executable: &Path, profile: &Profile, no_sandbox: bool) -> std::io::Result<Command> {
+fn command(executable: &Path, profile: &Profile, config: &Config) -> std::io::Result<Command> {
     let mut command = Command::new(executable);
-    command.args(arguments::arguments(executable, profile.path(), no_sandbox));
+    command.args(arguments::arguments(
+        executable,
+        profile.path(),
+        config.no_sandbox,
+        config.script_memory.unwrap_or(SCRIPT_MEMORY),
+    ));
     // The host's environment may hold secrets and proxies; a browser needs neither.
     command.env_clear();
     for name in ["PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "FONTCONFIG_FILE", "FONTCONFIG_PATH"] {

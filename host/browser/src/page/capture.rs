@@ -1,15 +1,19 @@
-//! Screenshots.
+//! Screenshots and PDFs.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Page;
+use super::explain::Outcome;
+use super::frames::Point;
+use super::seek::Answered;
 use crate::call::{Call, Deadline};
 use crate::error::Error;
+use crate::frames::Place;
 use crate::locator::Locator;
-use crate::options::{Format, Image, Shot};
+use crate::options::{Format, Image, PdfOptions, Shot};
 
 /// More is refused: the image would be held several times over by the browser and by us.
 const PIXEL_LIMIT: f64 = 16e6;
@@ -62,6 +66,7 @@ impl Page {
             }
             (quality, _) => quality,
         };
+        let masks = shot.masks.iter().map(|mask| Locator::parse(mask)).collect::<Result<Vec<_>, _>>()?;
         let area = self.area(&shot, &deadline).await?;
         if area.width < 1.0 || area.height < 1.0 {
             return Err(Error::invalid("there is nothing to see: the area is empty"));
@@ -76,19 +81,129 @@ impl Page {
         }
         let mut params = json!({
             "format": shot.format.as_str(),
-            "clip": {"x": area.x, "y": area.y, "width": area.width, "height": area.height, "scale": 1},
+            // One CSS pixel is one pixel of the image, however many the page believes that it has.
+            "clip": {
+                "x": area.x, "y": area.y, "width": area.width, "height": area.height,
+                "scale": 1.0 / self.inner.options.scale,
+            },
             // For the viewport it would lay the page out anew, and show fixed elements elsewhere.
             "captureBeyondViewport": shot.full || shot.locator.is_some(),
         });
         if let Some(quality) = quality {
             params["quality"] = json!(quality);
         }
-        let captured: Captured =
-            self.inner.tab.call("Page.captureScreenshot", &params, "the screenshot", &deadline).await?;
+        let covers = !masks.is_empty() || self.is_tainted();
+        if covers {
+            self.mask(&masks, &deadline).await?;
+        }
+        let captured: Result<Captured, Error> =
+            self.inner.tab.call("Page.captureScreenshot", &params, "the screenshot", &deadline).await;
+        if covers {
+            self.ask::<Value>("unmask", &Value::Null, "the screenshot", &deadline).await?;
+        }
+        let captured = captured?;
         let bytes = STANDARD
             .decode(captured.data)
             .map_err(|error| Error::unavailable(format!("the screenshot can't be read: {error}")))?;
         Ok(Image { bytes, mime_type: shot.format.mime_type(), width: area.width as u32, height: area.height as u32 })
+    }
+
+    /// The page as a PDF, as it would be printed.
+    ///
+    /// # Errors
+    /// [`Code::Invalid`](crate::Code::Invalid) for settings that can't be.
+    pub async fn pdf(&self, options: &PdfOptions, call: &Call) -> Result<Vec<u8>, Error> {
+        self.refuse_tainted("a PDF")?;
+        let deadline = call.start();
+        let (width, height) = options.paper;
+        let (top, right, bottom, left) = options.margins;
+        let fits = |side: f64| side > 0.0 && side <= 200.0;
+        if !fits(width)
+            || !fits(height)
+            || [top, right, bottom, left].iter().any(|margin| !(0.0..=100.0).contains(margin))
+        {
+            return Err(Error::invalid("a paper side is above 0 and at most 200 inches, a margin at most 100"));
+        }
+        if !(0.1..=2.0).contains(&options.scale) {
+            return Err(Error::invalid("the scale of a PDF is 0.1 to 2"));
+        }
+        let params = json!({
+            "paperWidth": width, "paperHeight": height, "marginTop": top, "marginRight": right, "marginBottom": bottom,
+            "marginLeft": left, "landscape": options.landscape, "printBackground": options.background,
+            "scale": options.scale, "pageRanges": options.pages, "preferCSSPageSize": options.prefer_css_size,
+        });
+        let answer = self.inner.tab.send("Page.printToPDF", &params);
+        let printed: Captured = match self.inner.tab.answer(answer, "the PDF", &deadline).await? {
+            Ok(printed) => printed,
+            Err(failure) => return Err(Error::invalid(format!("no PDF: {failure}"))),
+        };
+        STANDARD.decode(printed.data).map_err(|error| Error::unavailable(format!("the PDF can't be read: {error}")))
+    }
+
+    /// The box of the one match, in CSS pixels of the viewport of the page: x, y, width, height. Scrolled into view, once
+    /// it is visible and stable.
+    ///
+    /// # Errors
+    /// As [`Page::click`], but it may be covered or disabled.
+    pub async fn element_box(&self, locator: &str, call: &Call) -> Result<(f64, f64, f64, f64), Error> {
+        let (area, _) = self.viewport_area(&Locator::parse(locator)?, &call.start()).await?;
+        Ok((area.x, area.y, area.width, area.height))
+    }
+
+    /// In the viewport of the page, with where that is in the document.
+    async fn viewport_area(&self, locator: &Locator, deadline: &Deadline) -> Result<(Area, Point), Error> {
+        let waiting_for = format!("`{}`", locator.text);
+        let waiting = (waiting_for.as_str(), deadline);
+        loop {
+            let live = self.live();
+            let found: Answered<Area> = self.on_match("box", locator, &json!({}), &live, waiting).await?;
+            live.over();
+            let area = found.value;
+            let corner = Point { x: area.x, y: area.y };
+            let Outcome::Done((corner, _)) = self.in_page(&found.place, corner, None, false, waiting).await? else {
+                continue;
+            };
+            let Some(scrolled) = self.ask_main("scrolled", &Value::Null, &waiting_for, deadline).await? else {
+                continue;
+            };
+            return Ok((Area { x: corner.x, y: corner.y, ..area }, scrolled));
+        }
+    }
+
+    async fn element_area(&self, locator: &Locator, deadline: &Deadline) -> Result<Area, Error> {
+        let (area, scrolled) = self.viewport_area(locator, deadline).await?;
+        Ok(Area { x: area.x + scrolled.x, y: area.y + scrolled.y, ..area })
+    }
+
+    /// Covers all visible matches, and all fields with secrets.
+    async fn mask(&self, masks: &[Locator], deadline: &Deadline) -> Result<(), Error> {
+        let waiting_for = "the screenshot";
+        let waiting = (waiting_for, deadline);
+        let scrolled: Point = self.ask("scrolled", &Value::Null, waiting_for, deadline).await?;
+        let mut found: Vec<(Place, Vec<Area>)> = self.secret_boxes(waiting_for, deadline).await?;
+        for mask in masks {
+            let live = self.live();
+            for place in self.count_all(mask, "", &live, waiting).await?.places {
+                let request = json!({"steps": mask.steps});
+                let areas = self.ask_once(&place, "boxes", &request, waiting_for, deadline).await?;
+                found.push((place, areas.unwrap_or_default()));
+            }
+        }
+        let mut boxes = Vec::new();
+        for (place, areas) in found {
+            for area in areas {
+                let corner = Point { x: area.x, y: area.y };
+                if let Outcome::Done((corner, _)) = self.in_page(&place, corner, None, false, waiting).await? {
+                    boxes.push(json!({
+                        "x": corner.x + scrolled.x, "y": corner.y + scrolled.y,
+                        "width": area.width, "height": area.height,
+                    }));
+                }
+            }
+        }
+        let request = json!({"boxes": boxes, "color": "#ff00ff"});
+        self.ask::<Value>("mask", &request, waiting_for, deadline).await?;
+        Ok(())
     }
 
     async fn area(&self, shot: &Shot, deadline: &Deadline) -> Result<Area, Error> {
@@ -97,11 +212,7 @@ impl Page {
                 return Err(Error::invalid("a screenshot shows the full page or one element, not both"));
             }
             let locator = Locator::parse(locator)?;
-            let live = self.live();
-            let request = json!({"id": live.id, "steps": locator.steps});
-            let outcome = self.ask_until("box", request, &format!("`{}`", locator.text), deadline).await?;
-            live.over();
-            return Ok(whole_pixels(self.check(&locator, outcome, deadline)?));
+            return Ok(whole_pixels(self.element_area(&locator, deadline).await?));
         }
         let metrics: LayoutMetrics =
             self.inner.tab.call("Page.getLayoutMetrics", &json!({}), "the screenshot", deadline).await?;

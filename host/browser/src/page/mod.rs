@@ -1,26 +1,45 @@
 //! A page: navigation, actions, reading, screenshots.
 //!
-//! - [`navigate`] loads documents and waits for the navigation an action causes;
-//! - [`act`] clicks, fills in, presses keys, reads, waits;
-//! - [`capture`] takes screenshots;
-//! - [`world`] is the way to the engine in the page.
+//! - [`navigate`] and [`history`] load documents and wait for the navigation an action causes;
+//! - [`mouse`], [`keyboard`] and [`form`] act; [`read`] and [`evaluate`] look;
+//! - [`snapshot`] is the page as text, [`capture`] as an image or PDF;
+//! - [`world`] is the way to the engine in the page, [`seek`] finds the frame to ask, [`frames`] knows where it lies,
+//!   [`explain`] puts its answers into words;
+//! - [`secret`] fills in what may not be read back; [`emulation`] makes it look as asked.
 
-mod act;
 mod capture;
+mod emulation;
+mod evaluate;
+mod explain;
+mod form;
+mod frames;
+mod history;
+mod keyboard;
+mod mouse;
 mod navigate;
+mod read;
+mod secret;
+mod seek;
+mod snapshot;
 mod world;
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::json;
 
-use crate::call::{Call, Deadline};
-use crate::cdp::connection::Answer;
+use crate::call::Call;
+use crate::downloads::{Download, Downloads};
 use crate::error::Error;
 use crate::fence::Fence;
-use crate::options::PageOptions;
+use crate::frames::Place;
+use crate::options::{Dialogs, PageOptions};
+use crate::records::{ConsoleMessage, PageError, Request};
 use crate::tab::Tab;
+use crate::targets::Guard;
+pub(crate) use emulation::{emulate, emulate_frame, prepare};
+use snapshot::Refs;
 use world::Worlds;
 
 /// How long a page may take to close before it counts as closed anyway.
@@ -39,27 +58,108 @@ pub struct Page {
 struct Inner {
     tab: Arc<Tab>,
     fence: Arc<Fence>,
+    guard: Arc<Guard>,
     worlds: Worlds,
+    /// Child frames that the engine of a document knows.
+    adopted: Mutex<HashSet<(Place, String)>>,
+    refs: Mutex<Refs>,
+    secrets: Mutex<Vec<secret::Held>>,
+    snapshots: tokio::sync::Mutex<()>,
     options: Arc<PageOptions>,
     /// One pair of hands: actions on a page come one after the other.
     hands: tokio::sync::Mutex<()>,
 }
 
 impl Page {
-    pub(crate) fn new(tab: Arc<Tab>, fence: Arc<Fence>, options: Arc<PageOptions>) -> Page {
-        let worlds = Worlds::default();
-        Page { inner: Arc::new(Inner { tab, fence, worlds, options, hands: tokio::sync::Mutex::default() }) }
+    pub(crate) fn new(tab: Arc<Tab>, guard: Arc<Guard>, options: Arc<PageOptions>) -> Page {
+        let inner = Inner {
+            tab,
+            fence: Arc::clone(&guard.fence),
+            guard,
+            worlds: Worlds::default(),
+            adopted: Mutex::default(),
+            refs: Mutex::default(),
+            secrets: Mutex::default(),
+            snapshots: tokio::sync::Mutex::default(),
+            options,
+            hands: tokio::sync::Mutex::default(),
+        };
+        Page { inner: Arc::new(inner) }
+    }
+
+    pub(crate) fn tab(&self) -> &Arc<Tab> {
+        &self.inner.tab
+    }
+
+    fn adopted(&self) -> MutexGuard<'_, HashSet<(Place, String)>> {
+        self.inner.adopted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn downloads(&self) -> Option<Arc<Downloads>> {
+        self.inner.guard.downloads()
+    }
+
+    /// The documents of all frames, each after its parent.
+    fn all_places(&self) -> Vec<Place> {
+        let state = self.inner.tab.state.borrow();
+        let mut frames = vec![state.main_frame.clone()];
+        let mut next = 0;
+        while next < frames.len() {
+            let children = state.frames.children(&frames[next]);
+            frames.extend(children);
+            next += 1;
+        }
+        frames.iter().filter_map(|frame| state.frames.place(frame)).collect()
+    }
+
+    /// How dialogs are answered from here on.
+    pub fn set_dialogs(&self, dialogs: Dialogs) {
+        *self.inner.tab.dialogs() = dialogs;
+    }
+
+    /// Takes the network away, or gives it back.
+    pub fn set_offline(&self, offline: bool) {
+        let tab = &self.inner.tab;
+        for place in self.all_places() {
+            emulation::set_offline(tab, &place.session, offline);
+        }
+    }
+
+    /// What the page has said on its console: the newest thousand lines.
+    pub fn console(&self) -> Vec<ConsoleMessage> {
+        self.inner.tab.records().console.iter().cloned().collect()
+    }
+
+    /// The errors that no script of the page has caught: the newest thousand.
+    pub fn errors(&self) -> Vec<PageError> {
+        self.inner.tab.records().errors.iter().cloned().collect()
+    }
+
+    /// What the page and its frames have asked for: the newest thousand.
+    pub fn requests(&self) -> Vec<Request> {
+        self.inner.tab.records().requests.iter().cloned().collect()
+    }
+
+    /// The oldest download of this page that was not taken yet, as soon as it has ended, well or not.
+    ///
+    /// # Errors
+    /// [`Code::Invalid`](crate::Code::Invalid) where the context has no folder for downloads.
+    pub async fn download(&self, call: &Call) -> Result<Download, Error> {
+        let downloads = self.downloads().ok_or_else(|| Error::invalid("the context has no folder for downloads"))?;
+        let page = self.inner.tab.owner().map_or(0, |owner| owner.page);
+        call.start().run("a download to end", downloads.take(page)).await
     }
 
     /// The address of the document, with its fragment.
     pub async fn url(&self, call: &Call) -> Result<String, Error> {
         let tab = &self.inner.tab;
-        tab.wait("the address", &call.start(), |state| state.gone.is_none().then(|| state.url.clone())).await
+        let url = |state: &crate::tab::TabState| state.gone.is_none().then(|| state.url.clone());
+        Ok(self.masked(tab.wait("the address", &call.start(), url).await?))
     }
 
     /// The title of the document.
     pub async fn title(&self, call: &Call) -> Result<String, Error> {
-        self.ask("title", &json!(null), "the title", &call.start()).await
+        Ok(self.masked(self.ask("title", &json!(null), "the title", &call.start()).await?))
     }
 
     /// Closes the page without asking it. Closing a page that is gone is no error.
@@ -75,42 +175,5 @@ impl Page {
 impl std::fmt::Debug for Page {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Page").field("target", &self.inner.tab.target).finish_non_exhaustive()
-    }
-}
-
-/// The calls that make a tab look as asked; what they answer can say that an option is wrong.
-pub(crate) fn emulate(tab: &Tab, options: &PageOptions) -> Emulation {
-    let (width, height) = options.viewport;
-    let metrics = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
-    tab.post("Emulation.setDeviceMetricsOverride", &metrics);
-    let agent = options.user_agent.as_deref().unwrap_or_default();
-    let agent = json!({"userAgent": agent, "acceptLanguage": options.locale});
-    tab.post("Emulation.setUserAgentOverride", &agent);
-    Emulation {
-        locale: tab.send("Emulation.setLocaleOverride", &json!({"locale": options.locale})),
-        time_zone: tab.send("Emulation.setTimezoneOverride", &json!({"timezoneId": options.time_zone})),
-    }
-}
-
-/// Options whose values only Chromium can judge.
-pub(crate) struct Emulation {
-    locale: Answer,
-    time_zone: Answer,
-}
-
-impl Emulation {
-    pub(crate) async fn check(self, tab: &Tab, options: &PageOptions, deadline: &Deadline) -> Result<(), Error> {
-        let answers = [(self.locale, "locale", &options.locale), (self.time_zone, "time-zone", &options.time_zone)];
-        for (answer, name, value) in answers {
-            let answer = tab.answer::<serde_json::Value>(answer, "the page to open", deadline).await?;
-            if let Err(failure) = answer {
-                let message = failure.to_string();
-                // A renderer has one locale, so two pages of one context share the first one's.
-                if !message.contains("already in effect") {
-                    return Err(Error::invalid(format!("{name} `{value}` is unknown to Chromium: {message}")));
-                }
-            }
-        }
-        Ok(())
     }
 }

@@ -63,7 +63,12 @@ impl Page {
         };
         abort.armed = false;
         if navigated.is_download {
-            return Err(Error::unavailable(format!("{url} is a download, not a document; downloads are refused")));
+            let what = if self.downloads().is_some() {
+                "it is kept in the folder for downloads"
+            } else {
+                "downloads are refused"
+            };
+            return Err(Error::unavailable(format!("{url} is a download, not a document; {what}")));
         }
         let Some(loader) = navigated.loader else {
             return match navigated.error {
@@ -87,6 +92,19 @@ impl Page {
             return Err(self.failed(&url, document, &error, mark));
         }
         self.loaded(&url, &loader, mark, &deadline).await
+    }
+
+    /// The empty document of an origin, in a page that loads nothing: no policy is asked.
+    pub(crate) async fn goto_blank(&self, origin: &str, call: &Call) -> Result<(), Error> {
+        let deadline = call.start();
+        let url = Url::parse(origin).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+        let url = url.ok_or_else(|| Error::invalid(format!("`{origin}` is no origin of a web site")))?;
+        let tab = &self.inner.tab;
+        let navigated: Navigated =
+            tab.call("Page.navigate", &json!({"url": url.as_str()}), "a hidden page", &deadline).await?;
+        let loader = navigated.loader.ok_or_else(|| Error::unavailable(format!("{origin} has no document")))?;
+        let there = |state: &TabState| state.document(&loader).filter(|document| document.committed).map(|_| ());
+        tab.wait("a hidden page", &deadline, there).await
     }
 
     /// Waits until the document of `loader` has become the page's, and whatever is the page's
@@ -129,7 +147,7 @@ impl Page {
     /// An endless script in the document that is left would keep the next one out for ever; it is
     /// ended. It has to be now: as soon as the next document is on its way, the old one can't be
     /// spoken to.
-    async fn end_standstill(&self, deadline: &Deadline) -> Result<(), Error> {
+    pub(super) async fn end_standstill(&self, deadline: &Deadline) -> Result<(), Error> {
         let tab = &self.inner.tab;
         let ping = tab.send("Runtime.evaluate", &json!({"expression": "0"}));
         let answered = tab.answer::<Value>(ping, "the page to answer", &deadline.at_most(STANDSTILL)).await;
@@ -154,8 +172,8 @@ impl Page {
             };
         };
         let dialer = self.inner.fence.dialer();
-        match dialer.judge(&destination) {
-            Ok(_) => Ok(url),
+        match dialer.judge_page(&destination) {
+            Ok(()) => Ok(url),
             Err(refusal) => {
                 dialer.note(&destination, Some(url.as_str()), refusal.clone());
                 Err(explain(&destination, &refusal))
@@ -164,7 +182,7 @@ impl Page {
     }
 
     /// The fence's reason, if it refused the origin of `url` after `mark`.
-    fn refused(&self, url: &str, mark: u64) -> Option<Error> {
+    pub(super) fn refused(&self, url: &str, mark: u64) -> Option<Error> {
         let destination = Destination::of(&Url::parse(url).ok()?)?;
         // A tunnel is remembered without its scheme.
         let tunnel = Destination { scheme: None, ..destination.clone() };
@@ -215,7 +233,7 @@ impl Page {
         let settled = async {
             tab.wait("the navigation", &deadline, over).await?;
             // A form that is submitted is no longer scheduled a moment before it navigates.
-            self.ask_once::<Value>("handled", &Value::Null, "the navigation", &deadline).await?;
+            self.ask_main::<Value>("handled", &Value::Null, "the navigation", &deadline).await?;
             tab.wait("the navigation", &deadline, over).await
         };
         let _ = settled.await;

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -17,7 +17,8 @@ use serde_json::{Value, json};
 use super::Page;
 use crate::call::Deadline;
 use crate::cdp::Failure;
-use crate::error::Error;
+use crate::error::{Code, Error};
+use crate::frames::Place;
 use crate::tab::Tab;
 
 const NAME: &str = "windlass";
@@ -26,33 +27,52 @@ const NAME: &str = "windlass";
 const ENGINE: &str = concat!(
     "(() => { 'use strict'; if (globalThis.windlass) return;\n",
     include_str!("../engine/tree.js"),
+    include_str!("../engine/roles.js"),
     include_str!("../engine/locate.js"),
-    include_str!("../engine/act.js"),
+    include_str!("../engine/checks.js"),
+    include_str!("../engine/witness.js"),
+    include_str!("../engine/forms.js"),
+    include_str!("../engine/secrets.js"),
+    include_str!("../engine/snapshot.js"),
+    include_str!("../engine/api.js"),
     "})()"
 );
 
-const DISPATCH: &str = "function (name, argument) { return globalThis.windlass[name](argument) }";
+/// A world without an engine belongs to another document than the one we knew.
+const DISPATCH: &str = "function (name, argument) { const w = globalThis.windlass; if (!w) throw 'no engine here'; return w[name](argument) }";
 
 /// Between two documents there may be none to ask.
 const BETWEEN_DOCUMENTS: Duration = Duration::from_millis(10);
 
 /// The page reports its own timeouts, with reasons; only a page that stands still needs the host's.
-const GRACE: Duration = Duration::from_millis(500);
+pub(super) const GRACE: Duration = Duration::from_millis(500);
 
-/// The worlds of a page, by frame.
+/// A page that has not answered for the first of these is asked whether it lives, and counts as standing still when it
+/// has not said so within the second.
+const SILENCE: Duration = Duration::from_millis(2000);
+const LAST_WORD: Duration = Duration::from_millis(2500);
+
+/// The worlds of a page, by document.
 #[derive(Default)]
 pub(super) struct Worlds {
-    by_frame: Mutex<HashMap<String, i64>>,
+    by_place: Mutex<HashMap<Place, i64>>,
     requests: AtomicU64,
 }
 
 impl Worlds {
-    fn by_frame(&self) -> MutexGuard<'_, HashMap<String, i64>> {
-        self.by_frame.lock().unwrap_or_else(PoisonError::into_inner)
+    fn by_place(&self) -> MutexGuard<'_, HashMap<Place, i64>> {
+        self.by_place.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn next_request(&self) -> u64 {
-        self.requests.fetch_add(1, Ordering::Relaxed)
+        self.requests.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    fn remember(&self, place: &Place, world: i64) {
+        let mut known = self.by_place();
+        // Documents that were there before it.
+        known.retain(|other, _| other.frame != place.frame);
+        known.insert(place.clone(), world);
     }
 }
 
@@ -62,40 +82,75 @@ struct World {
     id: i64,
 }
 
+/// An object of the page, by reference.
 #[derive(Deserialize)]
-struct Evaluated {
-    result: RemoteObject,
+pub(super) struct Object {
+    #[serde(rename = "objectId")]
+    pub(super) id: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Evaluated {
+    pub(super) result: RemoteObject,
     #[serde(rename = "exceptionDetails")]
-    exception: Option<Exception>,
+    pub(super) exception: Option<Exception>,
 }
 
 #[derive(Deserialize)]
-struct RemoteObject {
+pub(super) struct RemoteObject {
     #[serde(default)]
-    value: Option<Box<RawValue>>,
+    pub(super) value: Option<Box<RawValue>>,
+    #[serde(rename = "objectId")]
+    pub(super) object: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Exception {
+pub(super) struct Exception {
     text: String,
     exception: Option<Described>,
 }
 
 #[derive(Deserialize)]
-struct Described {
+pub(super) struct Described {
+    value: Option<Value>,
     description: Option<String>,
+}
+
+impl Exception {
+    fn is(&self, thrown: &str) -> bool {
+        self.exception.as_ref().and_then(|exception| exception.value.as_ref()).is_some_and(|value| value == thrown)
+    }
+
+    /// The error with its stack, or the thrown value.
+    pub(super) fn words(self) -> String {
+        let Exception { text, exception } = self;
+        match exception {
+            Some(Described { description: Some(description), .. }) => description,
+            Some(Described { value: Some(value), .. }) => value.as_str().map_or_else(|| value.to_string(), Into::into),
+            _ => text,
+        }
+    }
 }
 
 /// Ends a request in the page if the host stops waiting for it.
 pub(super) struct Live<'a> {
     page: &'a Page,
     pub(super) id: u64,
+    /// Whom it was sent to.
+    places: Mutex<Vec<Place>>,
     over: bool,
 }
 
 impl Live<'_> {
     pub(super) fn over(mut self) {
         self.over = true;
+    }
+
+    pub(super) fn in_place(&self, place: &Place) {
+        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        if !places.contains(place) {
+            places.push(place.clone());
+        }
     }
 }
 
@@ -104,10 +159,11 @@ impl Drop for Live<'_> {
         if self.over {
             return;
         }
-        let tab = &self.page.inner.tab;
-        let frame = tab.state.borrow().main_frame.clone();
-        if let Some(world) = self.page.inner.worlds.by_frame().get(&frame) {
-            tab.post("Runtime.callFunctionOn", &dispatch(*world, "stop", &json!(self.id)));
+        let inner = &self.page.inner;
+        for place in self.places.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            if let Some(world) = inner.worlds.by_place().get(&place) {
+                inner.tab.post_in(&place.session, "Runtime.callFunctionOn", &dispatch(*world, "stop", &json!(self.id)));
+            }
         }
     }
 }
@@ -123,10 +179,10 @@ fn dispatch(world: i64, name: &str, argument: &Value) -> Value {
 impl Page {
     /// A request that is called off in the page when the guard is dropped.
     pub(super) fn live(&self) -> Live<'_> {
-        Live { page: self, id: self.inner.worlds.next_request(), over: false }
+        Live { page: self, id: self.inner.worlds.next_request(), places: Mutex::default(), over: false }
     }
 
-    /// Calls a function of the engine in the main frame that does not wait there.
+    /// Calls a function of the engine in the main frame that does not wait there, in one document or the next.
     pub(super) async fn ask<T: DeserializeOwned>(
         &self,
         name: &str,
@@ -135,75 +191,160 @@ impl Page {
         deadline: &Deadline,
     ) -> Result<T, Error> {
         loop {
-            if let Some(answer) = self.ask_once(name, argument, waiting_for, deadline).await? {
+            if let Some(answer) = self.ask_main(name, argument, waiting_for, deadline).await? {
                 return Ok(answer);
             }
         }
     }
 
-    /// Calls a function of the engine that waits until the deadline, in document after document.
-    pub(super) async fn ask_until<T: DeserializeOwned>(
-        &self,
-        name: &str,
-        mut request: Value,
-        waiting_for: &str,
-        deadline: &Deadline,
-    ) -> Result<T, Error> {
-        let with_grace = deadline.extended(GRACE);
-        loop {
-            request["timeout"] = json!(deadline.remaining().as_millis() as u64);
-            if let Some(answer) = self.ask_once(name, &request, waiting_for, &with_grace).await? {
-                return Ok(answer);
-            }
-        }
-    }
-
-    /// Asks the present document; `None` if it went away meanwhile.
-    pub(super) async fn ask_once<T: DeserializeOwned>(
+    /// As [`Page::ask`], but only in the present document.
+    pub(super) async fn ask_main<T: DeserializeOwned>(
         &self,
         name: &str,
         argument: &Value,
         waiting_for: &str,
         deadline: &Deadline,
     ) -> Result<Option<T>, Error> {
+        let place = self.inner.tab.main_place();
+        self.ask_once(&place, name, argument, waiting_for, deadline).await
+    }
+
+    /// Calls a function of the engine that waits in the page until the deadline; `None` if the document went away.
+    pub(super) async fn ask_until<T: DeserializeOwned>(
+        &self,
+        place: &Place,
+        name: &str,
+        mut request: Value,
+        waiting_for: &str,
+        deadline: &Deadline,
+    ) -> Result<Option<T>, Error> {
+        request["timeout"] = json!(deadline.remaining().as_millis() as u64);
+        self.ask_once(place, name, &request, waiting_for, &deadline.extended(GRACE)).await
+    }
+
+    /// Asks one document; `None` if it went away meanwhile.
+    ///
+    /// # Errors
+    /// [`Code::Timeout`] also for a page that stands still, long before the deadline.
+    pub(super) async fn ask_once<T: DeserializeOwned>(
+        &self,
+        place: &Place,
+        name: &str,
+        argument: &Value,
+        waiting_for: &str,
+        deadline: &Deadline,
+    ) -> Result<Option<T>, Error> {
         let tab = &self.inner.tab;
-        let frame = tab.state.borrow().main_frame.clone();
-        let Some(world) = self.world(&frame, waiting_for, deadline).await? else {
+        let Some(world) = self.world(place, waiting_for, deadline).await? else {
             return Ok(None);
         };
-        let answer = tab.send("Runtime.callFunctionOn", &dispatch(world, name, argument));
-        match tab.answer::<Evaluated>(answer, waiting_for, deadline).await? {
+        let answer = tab.send_in(&place.session, "Runtime.callFunctionOn", &dispatch(world, name, argument));
+        let answered = tokio::select! {
+            biased;
+            answered = tab.answer::<Evaluated>(answer, waiting_for, deadline) => answered?,
+            () = self.standstill(&place.session) => return Err(still(waiting_for)),
+        };
+        match answered {
+            Ok(Evaluated { exception: Some(exception), .. }) if exception.is("no engine here") => {
+                self.inner.worlds.by_place().remove(place);
+                self.moment(deadline).await?;
+                Ok(None)
+            }
             Ok(evaluated) => value(evaluated).map(Some),
             Err(failure) => {
-                self.document_went(&frame, &failure, deadline).await?;
+                self.document_went(place, &failure, deadline).await?;
                 Ok(None)
             }
         }
     }
 
-    /// The world of a frame, with the engine in it; `None` if the document went away meanwhile.
-    async fn world(&self, frame: &str, waiting_for: &str, deadline: &Deadline) -> Result<Option<i64>, Error> {
+    /// Calls a function of the engine that answers with an element; `None` if there is none, or the document went away.
+    pub(super) async fn ask_object(
+        &self,
+        place: &Place,
+        name: &str,
+        argument: &Value,
+        waiting_for: &str,
+        deadline: &Deadline,
+    ) -> Result<Option<String>, Error> {
         let tab = &self.inner.tab;
-        if let Some(known) = self.inner.worlds.by_frame().get(frame) {
+        let Some(world) = self.world(place, waiting_for, deadline).await? else {
+            return Ok(None);
+        };
+        let mut params = dispatch(world, name, argument);
+        params["returnByValue"] = json!(false);
+        let answer = tab.send_in(&place.session, "Runtime.callFunctionOn", &params);
+        match tab.answer::<Evaluated>(answer, waiting_for, deadline).await? {
+            Ok(Evaluated { exception: Some(exception), .. }) => Err(thrown(exception)),
+            Ok(Evaluated { result, .. }) => Ok(result.object),
+            Err(failure) => {
+                self.document_went(place, &failure, deadline).await?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Calls off what waits in a document.
+    pub(super) fn stop(&self, place: &Place, id: u64) {
+        if let Some(world) = self.inner.worlds.by_place().get(place) {
+            self.inner.tab.post_in(&place.session, "Runtime.callFunctionOn", &dispatch(*world, "stop", &json!(id)));
+        }
+    }
+
+    /// Returns when the renderer behind a session does not answer any more.
+    pub(super) async fn standstill(&self, session: &Arc<str>) {
+        loop {
+            tokio::time::sleep(SILENCE).await;
+            let ping = self.inner.tab.send_in(session, "Runtime.evaluate", &json!({"expression": "0"}));
+            if tokio::time::timeout(LAST_WORD, ping.wait::<Value>()).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// The world of a document, with the engine in it; `None` if it went away meanwhile.
+    pub(super) async fn world(
+        &self,
+        place: &Place,
+        waiting_for: &str,
+        deadline: &Deadline,
+    ) -> Result<Option<i64>, Error> {
+        if let Some(known) = self.inner.worlds.by_place().get(place) {
             return Ok(Some(*known));
         }
-        let made = match make(tab, frame, waiting_for, deadline).await? {
-            Ok(world) => world,
-            Err(failure) => {
-                self.document_went(frame, &failure, deadline).await?;
-                return Ok(None);
-            }
+        let made = tokio::select! {
+            biased;
+            made = make(&self.inner.tab, place, waiting_for, deadline) => made?,
+            () = self.standstill(&place.session) => return Err(still(waiting_for)),
         };
-        self.inner.worlds.by_frame().insert(frame.to_owned(), made);
-        Ok(Some(made))
+        match made {
+            Ok(world) => {
+                self.inner.worlds.remember(place, world);
+                Ok(Some(world))
+            }
+            Err(failure) => {
+                self.document_went(place, &failure, deadline).await?;
+                Ok(None)
+            }
+        }
     }
 
     /// Forgets the world and gives the next document a moment; any other failure is an error.
-    async fn document_went(&self, frame: &str, failure: &Failure, deadline: &Deadline) -> Result<(), Error> {
-        self.inner.worlds.by_frame().remove(frame);
+    pub(super) async fn document_went(
+        &self,
+        place: &Place,
+        failure: &Failure,
+        deadline: &Deadline,
+    ) -> Result<(), Error> {
+        self.inner.worlds.by_place().remove(place);
         if !is_between_documents(failure) {
             return Err(Error::unavailable(failure.to_string()));
         }
+        self.moment(deadline).await
+    }
+
+    /// Until something has changed in the page, but not for long.
+    pub(super) async fn moment(&self, deadline: &Deadline) -> Result<(), Error> {
         let mut state = self.inner.tab.state.subscribe();
         let moment = async {
             let _ = tokio::time::timeout(BETWEEN_DOCUMENTS, state.changed()).await;
@@ -212,13 +353,20 @@ impl Page {
     }
 }
 
-async fn make(tab: &Tab, frame: &str, waiting_for: &str, deadline: &Deadline) -> Result<Result<i64, Failure>, Error> {
-    let create = tab.send("Page.createIsolatedWorld", &json!({"frameId": frame, "worldName": NAME}));
+pub(super) fn still(waiting_for: &str) -> Error {
+    let text = format!("the page stands still: a script in it does not end (waiting for {waiting_for})");
+    Error::new(Code::Timeout, text).with(json!({"standstill": true}))
+}
+
+async fn make(tab: &Tab, place: &Place, waiting_for: &str, deadline: &Deadline) -> Result<Result<i64, Failure>, Error> {
+    let create = json!({"frameId": place.frame, "worldName": NAME});
+    let create = tab.send_in(&place.session, "Page.createIsolatedWorld", &create);
     let world = match tab.answer::<World>(create, waiting_for, deadline).await? {
         Ok(world) => world.id,
         Err(failure) => return Ok(Err(failure)),
     };
-    let install = tab.send("Runtime.evaluate", &json!({"expression": ENGINE, "contextId": world}));
+    let install = json!({"expression": ENGINE, "contextId": world});
+    let install = tab.send_in(&place.session, "Runtime.evaluate", &install);
     match tab.answer::<Evaluated>(install, waiting_for, deadline).await? {
         Ok(evaluated) => match evaluated.exception {
             None => Ok(Ok(world)),
@@ -238,19 +386,19 @@ fn value<T: DeserializeOwned>(evaluated: Evaluated) -> Result<T, Error> {
 }
 
 fn thrown(exception: Exception) -> Error {
-    let description = exception.exception.and_then(|exception| exception.description).unwrap_or(exception.text);
-    Error::unavailable(format!("the engine in the page failed: {description}"))
+    Error::unavailable(format!("the engine in the page failed: {}", exception.words()))
 }
 
 /// Chromium's words for "this document is gone".
-fn is_between_documents(failure: &Failure) -> bool {
-    const WORDS: [&str; 6] = [
+pub(super) fn is_between_documents(failure: &Failure) -> bool {
+    const WORDS: [&str; 7] = [
         "Cannot find context with specified id",
         "Cannot find execution context",
         "Execution context was destroyed",
         "Inspected target navigated or closed",
         "Promise was collected",
         "No frame for given id found",
+        "Session with given id not found",
     ];
     match failure {
         Failure::Closed => false,

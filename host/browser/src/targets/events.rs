@@ -21,6 +21,24 @@ pub(super) struct TargetInfo {
     pub(super) context: Option<String>,
     #[serde(rename = "openerId")]
     pub(super) opener: Option<String>,
+    #[serde(rename = "parentFrameId")]
+    pub(super) parent_frame: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct FrameAttached {
+    #[serde(rename = "frameId")]
+    pub(super) frame: String,
+    #[serde(rename = "parentFrameId")]
+    pub(super) parent: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct FrameDetached {
+    #[serde(rename = "frameId")]
+    pub(super) frame: String,
+    #[serde(default)]
+    pub(super) reason: String,
 }
 
 #[derive(Deserialize)]
@@ -44,6 +62,8 @@ pub(super) struct Dialog {
     pub(super) kind: String,
     #[serde(default)]
     pub(super) message: String,
+    #[serde(rename = "defaultPrompt", default)]
+    pub(super) default_prompt: String,
 }
 
 #[derive(Deserialize)]
@@ -110,7 +130,17 @@ pub(super) struct RequestWillBeSent {
     pub(super) loader: String,
     #[serde(rename = "frameId")]
     pub(super) frame: Option<String>,
-    pub(super) request: UrlOnly,
+    pub(super) request: SentRequest,
+    #[serde(rename = "type", default)]
+    pub(super) kind: String,
+    #[serde(rename = "redirectResponse")]
+    pub(super) redirect: Option<StatusOnly>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct SentRequest {
+    pub(super) url: String,
+    pub(super) method: String,
 }
 
 #[derive(Deserialize)]
@@ -130,6 +160,8 @@ pub(super) struct ResponseReceived {
 #[derive(Deserialize)]
 pub(super) struct StatusOnly {
     pub(super) status: u16,
+    #[serde(rename = "mimeType", default)]
+    pub(super) mime_type: String,
 }
 
 #[derive(Deserialize)]
@@ -138,4 +170,127 @@ pub(super) struct LoadingFailed {
     pub(super) request_id: String,
     #[serde(rename = "errorText")]
     pub(super) error_text: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct ConsoleCalled {
+    #[serde(rename = "type")]
+    pub(super) level: String,
+    #[serde(default)]
+    pub(super) args: Vec<RemoteObject>,
+    #[serde(rename = "stackTrace")]
+    pub(super) stack: Option<StackTrace>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct RemoteObject {
+    #[serde(rename = "type")]
+    pub(super) kind: String,
+    pub(super) value: Option<serde_json::Value>,
+    #[serde(rename = "unserializableValue")]
+    pub(super) unserializable: Option<String>,
+    pub(super) description: Option<String>,
+    pub(super) preview: Option<Preview>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Preview {
+    pub(super) subtype: Option<String>,
+    pub(super) overflow: bool,
+    #[serde(default)]
+    pub(super) properties: Vec<Property>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Property {
+    pub(super) name: String,
+    #[serde(rename = "type")]
+    pub(super) kind: String,
+    pub(super) value: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct StackTrace {
+    #[serde(rename = "callFrames", default)]
+    pub(super) frames: Vec<CallFrame>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct CallFrame {
+    pub(super) url: String,
+    #[serde(rename = "lineNumber")]
+    pub(super) line: u32,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Thrown {
+    #[serde(rename = "exceptionDetails")]
+    pub(super) details: ThrownDetails,
+}
+
+#[derive(Deserialize)]
+pub(super) struct ThrownDetails {
+    pub(super) text: String,
+    pub(super) url: Option<String>,
+    #[serde(rename = "lineNumber")]
+    pub(super) line: u32,
+    pub(super) exception: Option<RemoteObject>,
+    #[serde(rename = "stackTrace")]
+    pub(super) stack: Option<StackTrace>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct DownloadBegins {
+    #[serde(rename = "frameId")]
+    pub(super) frame: String,
+    pub(super) guid: String,
+    pub(super) url: String,
+    #[serde(rename = "suggestedFilename")]
+    pub(super) name: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct DownloadProgress {
+    pub(super) guid: String,
+    #[serde(rename = "receivedBytes")]
+    pub(super) received: f64,
+    pub(super) state: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct RequestPaused {
+    #[serde(rename = "requestId")]
+    pub(super) id: String,
+    pub(super) request: UrlOnly,
+    #[serde(rename = "frameId")]
+    pub(super) frame: String,
+    #[serde(rename = "resourceType")]
+    pub(super) kind: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct AuthRequired {
+    #[serde(rename = "requestId")]
+    pub(super) id: String,
+    #[serde(rename = "authChallenge")]
+    pub(super) challenge: Challenge,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Challenge {
+    #[serde(default)]
+    pub(super) source: Option<String>,
+    pub(super) origin: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct DragIntercepted {
+    pub(super) data: serde_json::Value,
+}
+
+#[derive(Deserialize)]
+pub(super) struct FileChooser {
+    #[serde(rename = "backendNodeId")]
+    pub(super) node: Option<i64>,
+    pub(super) mode: String,
 }

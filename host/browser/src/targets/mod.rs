@@ -1,19 +1,26 @@
-//! What Chromium tells: targets that come and go, documents, dialogs. Turns events into the state
-//! of tabs.
+//! What Chromium tells: targets that come and go, documents, dialogs, downloads. Turns events into the state of tabs.
 //!
 //! Runs in the task that reads the pipe, so it waits for nothing: it changes state and posts.
 
+mod console;
+mod document;
+mod download;
 mod events;
+mod network;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use serde_json::json;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::cdp::{Connection, Event as CdpEvent, Handler};
+use crate::downloads::Downloads;
 use crate::event::Event;
-use crate::tab::{Identity, Owner, Tab, TabState};
+use crate::fence::Fence;
+use crate::options::DialogAnswer;
+use crate::tab::{Identity, Owner, Tab};
 use events::*;
 
 /// Dialogs reported a page; a page can open any number of them.
@@ -23,18 +30,43 @@ const DIALOGS_REPORTED: u32 = 100;
 /// closed at once.
 const POPUPS: usize = 16;
 
+/// From a signal to the news of it.
+const BLAMED: Duration = Duration::from_secs(2);
+
+const RESUME: &str = "Runtime.runIfWaitingForDebugger";
+
+/// What holds for all pages of a context.
+pub(crate) struct Guard {
+    pub(crate) fence: Arc<Fence>,
+    pub(crate) events: mpsc::UnboundedSender<Event>,
+    pub(crate) downloads: Mutex<Option<Arc<Downloads>>>,
+}
+
+impl Guard {
+    pub(crate) fn downloads(&self) -> Option<Arc<Downloads>> {
+        self.downloads.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
 /// All page targets of one browser.
 #[derive(Default)]
 pub(crate) struct Targets {
     state: Mutex<State>,
     closed: watch::Sender<bool>,
+    /// When a renderer was ended for what it needed.
+    blamed: Mutex<Option<Instant>>,
 }
 
 #[derive(Default)]
 struct State {
+    /// Of pages and of their frames in other processes.
     by_session: HashMap<String, Arc<Tab>>,
     by_target: HashMap<String, Arc<Tab>>,
     expected: HashMap<String, oneshot::Sender<Arc<Tab>>>,
+    /// By browser context.
+    guards: HashMap<String, Arc<Guard>>,
+    /// By Chromium's id.
+    downloads: HashMap<String, Arc<Downloads>>,
 }
 
 impl Targets {
@@ -51,14 +83,36 @@ impl Targets {
         receiver
     }
 
+    /// Must be known before the first page of the browser context is made.
+    pub(crate) fn guard(&self, context: &str, guard: Arc<Guard>) {
+        self.state().guards.insert(context.to_owned(), guard);
+    }
+
     /// The tabs of a browser context end without being reported from here on.
     pub(crate) fn disown(&self, context: &str) {
-        self.state().by_target.values().filter(|tab| tab.context == context).for_each(|tab| tab.disown());
+        let mut state = self.state();
+        state.guards.remove(context);
+        state.by_target.values().filter(|tab| tab.context == context).for_each(|tab| tab.disown());
     }
 
     /// As [`Targets::disown`], for all.
     pub(crate) fn disown_all(&self) {
         self.state().by_target.values().for_each(|tab| tab.disown());
+    }
+
+    /// Tabs that are open, those nobody knows of included.
+    pub(crate) fn count(&self) -> usize {
+        self.state().by_target.len()
+    }
+
+    /// The renderer that ends next has needed too much memory.
+    pub(crate) fn blame_memory(&self) {
+        *self.blamed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    fn is_memory_blamed(&self) -> bool {
+        let blamed = *self.blamed.lock().unwrap_or_else(PoisonError::into_inner);
+        blamed.is_some_and(|since| since.elapsed() < BLAMED)
     }
 
     /// Whether the connection has ended.
@@ -72,12 +126,16 @@ impl Targets {
 
     /// Marks every page as gone.
     pub(crate) fn lose_all(&self, reason: &str) {
-        let tabs: Vec<_> = {
+        let (tabs, downloads): (Vec<_>, Vec<_>) = {
             let mut state = self.state();
             state.by_session.clear();
             state.expected.clear();
-            state.by_target.drain().map(|(_, tab)| tab).collect()
+            state.guards.clear();
+            (state.by_target.drain().map(|(_, tab)| tab).collect(), state.downloads.drain().collect())
         };
+        for (id, downloads) in downloads {
+            downloads.fail(&id, reason);
+        }
         for tab in tabs {
             tab.lose(reason);
         }
@@ -95,19 +153,39 @@ impl Targets {
         self.state().by_target.get(target).cloned()
     }
 
-    fn attached(&self, connection: &Arc<Connection>, attached: Attached) {
+    fn guard_of(&self, tab: &Tab) -> Option<Arc<Guard>> {
+        self.state().guards.get(&tab.context).cloned()
+    }
+
+    fn attached(&self, connection: &Arc<Connection>, event: &CdpEvent<'_>, attached: Attached) {
         let Attached { session, target } = attached;
-        let resume = "Runtime.runIfWaitingForDebugger";
-        if target.kind != "page" {
-            connection.post(Some(&session), resume, &json!({}));
-            return;
+        match (target.kind.as_str(), self.session(event)) {
+            ("page", None) => self.page_attached(connection, session, target),
+            ("iframe", Some(tab)) => self.frame_attached(&tab, session, target),
+            _ => connection.post(Some(&session), RESUME, &json!({})),
         }
+    }
+
+    /// A frame of another site, in a process of its own.
+    fn frame_attached(&self, tab: &Arc<Tab>, session: String, target: TargetInfo) {
+        self.state().by_session.insert(session.clone(), Arc::clone(tab));
+        let shared: Arc<str> = session.as_str().into();
+        tab.update(|state| state.frames.attach(&target.id, target.parent_frame.as_deref(), &shared));
+        crate::page::prepare(tab, &session);
+        if let Some(owner) = tab.owner() {
+            crate::page::emulate_frame(tab, &session, &owner.options);
+        }
+        tab.post_in(&session, RESUME, &json!({}));
+    }
+
+    fn page_attached(&self, connection: &Arc<Connection>, session: String, target: TargetInfo) {
+        // Named even where the page itself is not allowed to know it (`noopener`).
+        let opener = target.opener.as_deref().and_then(|opener| self.target(opener));
         // A popup counts as its opener's, and looks like it.
-        let opener = target.opener.as_deref().and_then(|opener| self.target(opener)).and_then(|opener| opener.owner());
-        let owner = opener.map(|owner| Owner { popup: true, ..owner });
+        let owner = opener.as_ref().and_then(|opener| opener.owner()).map(|owner| Owner { popup: true, ..owner });
         if owner.is_some() && self.popups(target.context.as_deref()) >= POPUPS {
             // The opener stands still until it goes on.
-            connection.post(Some(&session), resume, &json!({}));
+            connection.post(Some(&session), RESUME, &json!({}));
             connection.post(None, "Target.closeTarget", &json!({"targetId": target.id}));
             return;
         }
@@ -128,18 +206,23 @@ impl Targets {
                 let _ = expected.send(Arc::clone(&tab));
             }
         }
-        tab.post("Page.enable", &json!({}));
+        crate::page::prepare(&tab, &session);
         tab.post("Page.setLifecycleEventsEnabled", &json!({"enabled": true}));
         // A page that was rendered ahead is another target, which would take the place of this one.
         tab.post("Page.setPrerenderingAllowed", &json!({"isAllowed": false}));
-        // Bodies are not asked for: without a buffer Chromium does not keep them.
-        tab.post("Network.enable", &json!({"maxTotalBufferSize": 0, "maxResourceBufferSize": 0}));
-        // A page in the background would get no frames, and every wait in it would stand still.
-        tab.post("Emulation.setFocusEmulationEnabled", &json!({"enabled": true}));
+        if self.guard_of(&tab).is_some_and(|guard| guard.fence.dialer().has_page_list()) {
+            // Whatever asks for it: a link, a script, a redirect, a popup. Frames are told apart when they come.
+            let documents = json!([{"urlPattern": "*", "resourceType": "Document"}]);
+            tab.post("Fetch.enable", &json!({"patterns": documents}));
+        }
         if let Some(owner) = owner {
             crate::page::emulate(&tab, &owner.options);
         }
-        tab.post(resume, &json!({}));
+        if let Some(opener) = opener {
+            tab.dialogs().clone_from(&opener.dialogs());
+            opener.add_popup(&tab);
+        }
+        tab.post(RESUME, &json!({}));
     }
 
     fn popups(&self, context: Option<&str>) -> usize {
@@ -151,14 +234,18 @@ impl Targets {
     fn detached(&self, session: &str, reason: &str) {
         let tab = {
             let mut state = self.state();
-            let tab = state.by_session.remove(session);
-            if let Some(tab) = &tab {
+            let Some(tab) = state.by_session.remove(session) else { return };
+            if *tab.session == *session {
                 state.by_target.remove(&tab.target);
+                // Its frames' sessions end with it.
+                state.by_session.retain(|_, other| !Arc::ptr_eq(other, &tab));
             }
             tab
         };
-        if let Some(tab) = tab {
+        if *tab.session == *session {
             tab.lose(reason);
+        } else {
+            tab.update(|state| state.frames.leave(session));
         }
     }
 
@@ -171,8 +258,15 @@ impl Targets {
     fn dialog(tab: &Tab, event: &CdpEvent<'_>) {
         // First the answer: even a dialog that can't be read must not stop the page.
         let dialog = event.params::<Dialog>().unwrap_or_default();
-        let accept = dialog.kind == "beforeunload";
-        tab.post("Page.handleJavaScriptDialog", &json!({"accept": accept}));
+        let answer = tab.dialogs().answer(&dialog.kind).clone();
+        let accept = answer != DialogAnswer::Dismiss;
+        let mut params = json!({"accept": accept});
+        if let DialogAnswer::Text(text) = answer {
+            params["promptText"] = text.into();
+        } else if accept && dialog.kind == "prompt" {
+            params["promptText"] = dialog.default_prompt.into();
+        }
+        tab.post_in(event.session.unwrap_or(&tab.session), "Page.handleJavaScriptDialog", &params);
         let mut count = 0;
         tab.update(|state| {
             state.dialogs += 1;
@@ -189,114 +283,32 @@ impl Targets {
         }
     }
 
-    fn document_event(tab: &Tab, event: &CdpEvent<'_>) {
-        let is_main = |frame: &str| tab.state.borrow().main_frame == frame;
-        let of_main = || event.params::<FrameOnly>().is_some_and(|params| is_main(&params.frame));
+    fn page_event(&self, tab: &Tab, event: &CdpEvent<'_>) {
         match event.method {
-            "Page.frameRequestedNavigation" => {
-                if let Some(requested) = event.params::<RequestedNavigation>()
-                    && requested.disposition == "currentTab"
-                    && is_main(&requested.frame)
-                {
-                    tab.update(TabState::navigation_begins);
+            "Inspector.targetCrashed" if event.session == Some(&tab.session) => {
+                let memory = self.is_memory_blamed();
+                Self::crashed(
+                    tab,
+                    if memory { "it needed more memory than it may have" } else { "its renderer crashed" },
+                );
+            }
+            "Page.javascriptDialogOpening" => Self::dialog(tab, event),
+            "Page.fileChooserOpened" => {
+                if let Some(FileChooser { node: Some(node), mode }) = event.params() {
+                    tab.update(|state| state.chooser = Some((node, mode == "selectMultiple")));
                 }
             }
-            "Page.frameScheduledNavigation" => {
-                // A page that refreshes itself later is not on its way yet.
-                if let Some(scheduled) = event.params::<ScheduledNavigation>()
-                    && scheduled.delay <= 0.0
-                    && is_main(&scheduled.frame)
-                {
-                    tab.update(|state| {
-                        state.scheduled = true;
-                        state.navigations += 1;
-                    });
+            "Input.dragIntercepted" => {
+                if let Some(DragIntercepted { data }) = event.params() {
+                    tab.update(|state| state.drag = Some(data));
                 }
             }
-            "Page.frameClearedScheduledNavigation" if of_main() => {
-                tab.update(|state| state.scheduled = false);
-            }
-            "Page.frameStartedNavigating" if of_main() => tab.update(TabState::navigation_begins),
-            "Page.frameStoppedLoading" | "Page.downloadWillBegin" if of_main() => {
-                tab.update(|state| state.navigating = false);
-            }
-            "Page.frameNavigated" => {
-                if let Some(FrameNavigated { frame }) = event.params()
-                    && frame.parent.is_none()
-                {
-                    tab.update(|state| {
-                        state.main_frame.clone_from(&frame.id);
-                        // An error page names what it stands for.
-                        state.url =
-                            frame.unreachable.unwrap_or(frame.url + frame.fragment.as_deref().unwrap_or_default());
-                        state.loader.clone_from(&frame.loader);
-                        state.navigating = false;
-                        state.scheduled = false;
-                        let url = state.url.clone();
-                        let document = state.document_mut(&frame.loader);
-                        document.committed = true;
-                        document.url = url;
-                    });
-                }
-            }
-            "Page.navigatedWithinDocument" => {
-                if let Some(within) = event.params::<WithinDocument>()
-                    && is_main(&within.frame)
-                {
-                    tab.update(|state| {
-                        state.url = within.url;
-                        state.within_document += 1;
-                        state.navigating = false;
-                    });
-                }
-            }
-            "Page.lifecycleEvent" => {
-                if let Some(lifecycle) = event.params::<Lifecycle>()
-                    && lifecycle.name == "load"
-                    && is_main(&lifecycle.frame)
-                {
-                    tab.update(|state| state.document_mut(&lifecycle.loader).loaded = true);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// Only the main document's own requests are looked at: its request has the id of its loader.
-    fn network_event(tab: &Tab, event: &CdpEvent<'_>) {
-        match event.method {
-            "Network.requestWillBeSent" => {
-                if let Some(sent) = event.params::<RequestWillBeSent>()
-                    && sent.request_id == sent.loader
-                    && sent.frame.as_deref() == Some(tab.state.borrow().main_frame.as_str())
-                {
-                    tab.update(|state| {
-                        state.navigating = true;
-                        state.document_mut(&sent.loader).url = sent.request.url;
-                    });
-                }
-            }
-            "Network.responseReceived" => {
-                if let Some(received) = event.params::<ResponseReceived>()
-                    && received.request_id == received.loader
-                {
-                    tab.update(|state| {
-                        if state.document(&received.loader).is_some() {
-                            state.document_mut(&received.loader).status = received.response.status;
-                        }
-                    });
-                }
-            }
-            "Network.loadingFailed" => {
-                if let Some(failed) = event.params::<LoadingFailed>() {
-                    tab.update(|state| {
-                        if state.document(&failed.request_id).is_some() {
-                            state.document_mut(&failed.request_id).failed = Some(failed.error_text);
-                            state.navigating = false;
-                        }
-                    });
-                }
-            }
+            "Runtime.consoleAPICalled" => console::console(tab, event),
+            "Runtime.exceptionThrown" => console::error(tab, event),
+            "Fetch.requestPaused" => network::paused(tab, self.guard_of(tab).as_deref(), event),
+            "Fetch.authRequired" => network::authenticate(tab, event),
+            method if method.starts_with("Page.") => document::document(tab, event),
+            method if method.starts_with("Network.") => network::network(tab, event),
             _ => {}
         }
     }
@@ -307,7 +319,7 @@ impl Handler for Targets {
         match event.method {
             "Target.attachedToTarget" => {
                 if let Some(attached) = event.params() {
-                    self.attached(connection, attached);
+                    self.attached(connection, event, attached);
                 }
             }
             "Target.detachedFromTarget" => {
@@ -319,30 +331,21 @@ impl Handler for Targets {
                 if let Some(crash) = event.params::<TargetCrashed>()
                     && let Some(tab) = self.target(&crash.target)
                 {
-                    Self::crashed(&tab, &format!("its renderer ended ({}, {})", crash.status, crash.error_code));
+                    let reason = match crash.status.as_str() {
+                        "killed" if self.is_memory_blamed() => "it needed more memory than it may have".to_owned(),
+                        "oom" => "it needed more memory than it may have".to_owned(),
+                        status => format!("its renderer ended ({status}, {})", crash.error_code),
+                    };
+                    Self::crashed(&tab, &reason);
                 }
             }
-            "Inspector.targetCrashed" => {
+            "Browser.downloadWillBegin" => self.download_begins(connection, event),
+            "Browser.downloadProgress" => self.download_progress(connection, event),
+            _ => {
                 if let Some(tab) = self.session(event) {
-                    Self::crashed(&tab, "its renderer crashed");
+                    self.page_event(&tab, event);
                 }
             }
-            "Page.javascriptDialogOpening" => {
-                if let Some(tab) = self.session(event) {
-                    Self::dialog(&tab, event);
-                }
-            }
-            method if method.starts_with("Page.") => {
-                if let Some(tab) = self.session(event) {
-                    Self::document_event(&tab, event);
-                }
-            }
-            method if method.starts_with("Network.") => {
-                if let Some(tab) = self.session(event) {
-                    Self::network_event(&tab, event);
-                }
-            }
-            _ => {}
         }
     }
 

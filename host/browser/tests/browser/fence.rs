@@ -278,3 +278,176 @@ async fn a_browser_listens_on_no_port() {
         "{sockets:?}"
     );
 }
+
+/// A resolver that knows two answers to a name, and gives the second one from the second time on.
+struct Rebinding(std::sync::Mutex<Vec<std::net::IpAddr>>);
+
+impl windlass_browser::Resolver for Rebinding {
+    fn resolve<'a>(
+        &'a self,
+        _: &'a str,
+    ) -> std::pin::Pin<Box<dyn Future<Output = std::io::Result<Vec<std::net::IpAddr>>> + Send + 'a>> {
+        let mut answers = self.0.lock().unwrap();
+        let answer = if answers.len() > 1 { answers.remove(0) } else { answers[0] };
+        Box::pin(async move { Ok(vec![answer]) })
+    }
+}
+
+#[tokio::test]
+async fn a_name_with_a_private_address_is_out_of_a_wildcards_reach() {
+    for answers in [
+        vec!["127.0.0.1"],
+        vec!["10.0.0.1"],
+        vec!["::ffff:192.168.0.1"],
+        vec!["169.254.169.254"],
+        vec!["fd00:ec2::254"],
+    ] {
+        let answers = answers.iter().map(|ip| ip.parse().unwrap()).collect();
+        let resolver = std::sync::Arc::new(Rebinding(std::sync::Mutex::new(answers)));
+        let world = World::with(|config| config.resolver = Some(resolver)).await;
+        let (sender, _events) = tokio::sync::mpsc::unbounded_channel();
+        let wide = Grants::new(&[], Verdict::Public);
+        let context = world.browser.context(wide, sender).await.unwrap();
+        let page = context.open(1, PageOptions::default(), &call()).await.unwrap();
+        for url in ["http://rebind.example/", "https://rebind.example/"] {
+            let error = assert_code(page.goto(url, &call()).await, Code::Denied);
+            assert!(error.message.contains("rebind.example is "), "{error}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_address_that_changes_is_checked_each_time() {
+    // The first answer is somebody else's, where nobody listens; the second is this machine.
+    let answers = ["192.0.2.1", "127.0.0.1"].map(|ip| ip.parse().unwrap());
+    let resolver = std::sync::Arc::new(Rebinding(std::sync::Mutex::new(answers.into())));
+    let world = World::with(|config| config.resolver = Some(resolver)).await;
+    let (sender, _events) = tokio::sync::mpsc::unbounded_channel();
+    let context = world.browser.context(Grants::new(&[], Verdict::Public), sender).await.unwrap();
+    let page = context.open(1, PageOptions::default(), &call()).await.unwrap();
+    for _ in 0..3 {
+        assert_code(page.goto("http://rebind.example/", &call()).await, Code::Denied);
+    }
+    assert!(world.site.requests().is_empty());
+}
+
+#[tokio::test]
+async fn a_granted_name_reaches_what_the_resolver_says() {
+    let resolver = std::sync::Arc::new(Rebinding(std::sync::Mutex::new(vec!["127.0.0.1".parse().unwrap()])));
+    let world = World::with(|config| config.resolver = Some(resolver)).await;
+    let origin = format!("http://shop.example:{}", world.site.port);
+    world.grants.allow(&origin);
+    world.site.page("/", "shop");
+    assert_eq!(world.open(1).await.goto(&origin, &call()).await.unwrap().status, 200);
+}
+
+/// Where pages may go, and what they may load, are two lists.
+struct TwoLists {
+    page: String,
+    load: String,
+}
+
+impl windlass_browser::Policy for TwoLists {
+    fn allows(&self, destination: &windlass_browser::Destination) -> Verdict {
+        if [&self.page, &self.load].contains(&&destination.origin()) { Verdict::Exact } else { Verdict::Denied }
+    }
+
+    fn opens(&self, destination: &windlass_browser::Destination) -> Verdict {
+        if self.page == destination.origin() { Verdict::Exact } else { Verdict::Denied }
+    }
+
+    fn has_page_list(&self) -> bool {
+        true
+    }
+}
+
+#[tokio::test]
+async fn a_page_may_load_from_where_it_may_not_go() {
+    let world = World::new().await;
+    let cdn = Site::start().await;
+    cdn.answer("/lib.js", Answer::Script("window.loaded = 1".into()));
+    cdn.page("/frame", "<p>framed</p>");
+    let lists = TwoLists { page: world.site.origin(), load: cdn.origin() };
+    let (sender, mut events) = tokio::sync::mpsc::unbounded_channel();
+    let context = world.browser.context(std::sync::Arc::new(lists), sender).await.unwrap();
+    let page = context.open(1, PageOptions::default(), &call()).await.unwrap();
+    world.site.answer("/redirect", Answer::Redirect(cdn.url("/page")));
+    let html = format!(
+        "<script src={0}/lib.js></script><iframe src={0}/frame></iframe><a id=a href={0}/page>a</a><a id=b target=_blank href={0}/page>b</a>\
+         <button id=c onclick=\"location='{0}/page'\">c</button><button id=d onclick=\"window.open('{0}/page')\">d</button><a id=e href=/redirect>e</a>",
+        cdn.origin()
+    );
+    page.goto(&world.site.page("/", &html), &call()).await.unwrap();
+    assert_eq!(page.evaluate("loaded", &().into(), &call()).await.unwrap(), 1);
+    assert_eq!(page.text("text=framed", &call()).await.unwrap(), "framed");
+    for id in ["a", "b", "c", "d", "e"] {
+        page.click(&format!("#{id}"), &call()).await.unwrap();
+        page.goto(&world.site.url("/"), &call()).await.unwrap();
+    }
+    assert_code(page.goto(&cdn.url("/page"), &call()).await, Code::Denied);
+    assert_code(page.goto(&world.site.url("/redirect"), &call()).await, Code::Denied);
+    assert!(cdn.requests().iter().all(|line| line != "GET /page"), "{:?}", cdn.requests());
+    assert!(matches!(events.recv().await, Some(Event::Blocked { reason, .. }) if reason.contains("not go there")));
+}
+
+#[tokio::test]
+async fn a_tunnel_ends_when_its_grant_is_taken_back() {
+    let world = World::new().await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    world.grants.allow(&format!("http://{address}"));
+    let page = world.open(1).await;
+    page.goto(&world.site.page("/", &format!("<script>new WebSocket('ws://{address}/live')</script>")), &call())
+        .await
+        .unwrap();
+    let (mut stream, _) =
+        tokio::time::timeout(std::time::Duration::from_secs(10), listener.accept()).await.unwrap().unwrap();
+    let mut head = vec![0; 4096];
+    assert!(stream.read(&mut head).await.unwrap() > 0);
+    world.grants.revoke();
+    // The end of the stream is what the other side sees.
+    let ended = tokio::time::timeout(std::time::Duration::from_secs(5), stream.read(&mut head)).await;
+    assert_eq!(ended.expect("an end within 5 s").unwrap_or(0), 0);
+}
+
+#[tokio::test]
+async fn an_upstream_proxy_carries_everything_but_exceptions() {
+    let upstream = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = upstream.local_addr().unwrap();
+    let (tell, mut heads) = tokio::sync::mpsc::unbounded_channel();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = upstream.accept().await {
+            let tell = tell.clone();
+            tokio::spawn(async move {
+                let mut head = vec![0; 4096];
+                let length = stream.read(&mut head).await.unwrap_or(0);
+                let head = String::from_utf8_lossy(&head[..length]).into_owned();
+                let answer = if head.starts_with("CONNECT") {
+                    "HTTP/1.1 407 Who are you\r\n\r\n"
+                } else {
+                    "HTTP/1.1 200 OK\r\nContent-Length: 7\r\nContent-Type: text/html\r\n\r\nproxied"
+                };
+                tell.send(head).unwrap();
+                let _ = stream.write_all(answer.as_bytes()).await;
+            });
+        }
+    });
+    let world = World::with(|config| {
+        let proxy = format!("http://me:pass@{address}");
+        config.upstream = Some(windlass_browser::Upstream::new(&proxy, vec!["127.0.0.1".into()]).unwrap());
+    })
+    .await;
+    for origin in ["http://shop.example", "https://shop.example"] {
+        world.grants.allow(origin);
+    }
+    let page = world.open(1).await;
+    page.goto(&world.site.page("/", "direct"), &call()).await.unwrap();
+    page.goto("http://shop.example/x?y#z", &call()).await.unwrap();
+    assert_eq!(page.text("body", &call()).await.unwrap(), "proxied");
+    let head = heads.recv().await.unwrap();
+    assert!(head.starts_with("GET http://shop.example/x?y HTTP/1.1\r\n"), "{head}");
+    assert!(head.to_lowercase().contains("proxy-authorization: basic bwu6cgfzcw=="), "{head}");
+    let error = assert_code(page.goto("https://shop.example/", &call()).await, Code::Unavailable);
+    assert!(error.message.contains("407"), "{error}");
+    assert_code(page.goto("http://evil.example/", &call()).await, Code::Denied);
+}

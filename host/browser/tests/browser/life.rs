@@ -233,6 +233,74 @@ async fn an_open_that_is_given_up_leaves_no_page() {
     world.open(2).await;
 }
 
+#[tokio::test]
+async fn a_page_that_stands_still_is_told_within_five_seconds() {
+    let (world, page) = World::showing("<button id=b onclick='for(;;);'>Loop</button><p id=p>x</p>").await;
+    let begin = Instant::now();
+    let error = assert_code(page.click("#b", &call()).await, Code::Timeout);
+    assert!(error.message.contains("stands still"), "{error}");
+    assert!(begin.elapsed() < Duration::from_secs(6), "{:?}", begin.elapsed());
+    let begin = Instant::now();
+    let error = assert_code(page.text("#p", &call()).await, Code::Timeout);
+    assert_eq!(error.details.unwrap()["standstill"], true);
+    assert!(begin.elapsed() < Duration::from_secs(6), "{:?}", begin.elapsed());
+    world.open(2).await.goto(&world.site.url("/"), &call()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_page_that_needs_too_much_memory_is_lost_alone() {
+    let mut world = World::with(|config| {
+        config.script_memory = Some(128);
+        config.renderer_memory = Some(512);
+    })
+    .await;
+    let url = world.site.page(
+        "/",
+        "<button id=objects onclick='a=[];for(;;)a.push({a:[a.length]})'>O</button>\
+         <button id=buffers onclick='b=[];setInterval(()=>b.push(new Uint8Array(32e6).fill(1)),10)'>B</button><p id=p>x</p>",
+    );
+    let (sender, _events) = tokio::sync::mpsc::unbounded_channel();
+    let other = world.browser.context(world.grants.clone(), sender).await.unwrap();
+    let safe = other.open(1, PageOptions::default(), &call()).await.unwrap();
+    safe.goto(&url, &call()).await.unwrap();
+    for button in ["#objects", "#buffers"] {
+        let page = world.open(1).await;
+        page.goto(&url, &call()).await.unwrap();
+        let _ = page.click(button, &call()).await;
+        let lost = world.event().await;
+        assert!(
+            matches!(lost, Event::PageLost { page: 1, ref reason } if button == "#objects" || reason.contains("more memory")),
+            "{lost:?}"
+        );
+        assert_code(page.text("#p", &call()).await, Code::PageLost);
+        safe.text("#p", &call()).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn each_principal_has_a_browser_of_its_own() {
+    let profiles = tempfile::tempdir().unwrap();
+    let browsers = windlass_browser::Browsers::new(config(&profiles), 2);
+    let (one, two) = (browsers.of("one").unwrap(), browsers.of("two").unwrap());
+    one.version().await.unwrap();
+    two.version().await.unwrap();
+    assert_ne!(one.pid(), two.pid());
+    assert_eq!(browsers.of("one").unwrap().pid(), one.pid());
+    let (sender, _events) = tokio::sync::mpsc::unbounded_channel();
+    let context =
+        one.context(crate::Grants::new(&[], windlass_browser::Verdict::Denied), sender.clone()).await.unwrap();
+    let pid = two.pid().unwrap();
+    drop(two);
+    // The one that nobody uses makes room.
+    let three = browsers.of("three").unwrap();
+    let second = three.context(crate::Grants::new(&[], windlass_browser::Verdict::Denied), sender).await.unwrap();
+    eventually("the end of the unused browser", || !is_running(pid)).await;
+    assert_code(browsers.of("four").map(|_| ()), Code::Limit);
+    drop((context, second));
+    browsers.shutdown().await;
+    eventually("the end of all profiles", || entries(profiles.path()) == 0).await;
+}
+
 const HELPER: &str = "life::helper_that_holds_a_browser";
 
 /// Not a test: the host that [`a_killed_host_takes_its_browser_along`] kills.

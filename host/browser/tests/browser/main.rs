@@ -5,12 +5,17 @@
 
 mod acting;
 mod dialogs;
+mod emulation;
 mod fence;
 mod life;
+mod locating;
 mod navigation;
 mod reading;
+mod secrets;
 mod site;
+mod snapshots;
 mod speed;
+mod verbs;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -79,12 +84,18 @@ pub(crate) fn config(profiles: &TempDir) -> Config {
 
 impl World {
     pub(crate) async fn new() -> World {
+        World::with(|_| {}).await
+    }
+
+    pub(crate) async fn with(change: impl FnOnce(&mut Config)) -> World {
         let _ = tracing_subscriber::fmt()
             .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
             .with_test_writer()
             .try_init();
         let profiles = tempfile::tempdir().unwrap();
-        let browser = Browser::new(config(&profiles));
+        let mut config = config(&profiles);
+        change(&mut config);
+        let browser = Browser::new(config);
         let site = Site::start().await;
         let grants = Grants::new(&[site.origin()], Verdict::Denied);
         let (sender, events) = mpsc::unbounded_channel();

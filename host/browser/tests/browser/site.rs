@@ -15,6 +15,10 @@ pub(crate) enum Answer {
     Status(u16, String),
     Redirect(String),
     Download,
+    /// The head of the request, as text.
+    Echo,
+    /// For who sends this `Authorization`.
+    Private(String),
     /// The connection stays open and says nothing.
     Never,
 }
@@ -121,6 +125,13 @@ async fn serve(
                 "Content-Disposition: attachment; filename=a.bin\r\n".into(),
                 "x".repeat(4096),
             ),
+            Some(Answer::Echo) => (200, "text/plain", String::new(), head.clone()),
+            Some(Answer::Private(wanted)) if head.contains(&wanted) => {
+                (200, "text/plain", String::new(), "welcome".into())
+            }
+            Some(Answer::Private(_)) => {
+                (401, "text/plain", "WWW-Authenticate: Basic realm=\"x\"\r\n".into(), "members only".into())
+            }
             Some(Answer::Never) => std::future::pending().await,
         };
         let head = format!(

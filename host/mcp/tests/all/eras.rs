@@ -79,6 +79,24 @@ async fn an_older_era_never_gets_a_task() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_older_client_is_told_what_it_can_not_call() {
+    let host = Host::with(&["mcp_conformance"]).await;
+    let (older, _) = Older::hello(&host, "2025-11-25").await;
+    for (tool, says) in [
+        ("failing_job", "`failing_job` runs only as a task"),
+        ("test_input_required_result_elicitation", "Ask the user: What is your name? Then call it again"),
+    ] {
+        let result = older.send("tools/call", json!({"name": tool, "arguments": {}})).await["result"].clone();
+        assert_eq!(result["isError"], true, "{result}");
+        assert!(result["content"][0]["text"].as_str().unwrap().contains(says), "{result}");
+    }
+    let list = older.send("tools/call", json!({"name": "task_list", "arguments": {}})).await["result"].clone();
+    assert_eq!(list["structuredContent"]["tasks"], json!([]), "nothing was started");
+    let given = json!({"name": "test_input_required_result_elicitation", "arguments": {"name": "Ada"}});
+    assert_eq!(older.send("tools/call", given).await["result"]["content"][0]["text"], "Hello, Ada!");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn who_declared_nothing_waits_and_gets_the_result_or_a_way_to_go_on() {
     let options = Options { patience: Duration::from_millis(300), ..Options::default() };
     let host = Host::with_options(&["basic_hello", "polite_cancel", "hostile_panic"], options).await;

@@ -1,58 +1,20 @@
 //! The whole life of a task in revision 2026-07-28.
 
 use crate::support::{Host, records, seqs};
+use crate::wire::Wire;
 use serde_json::{Value, json};
-use std::fmt::Write as _;
-use std::path::Path;
 
 const ANSWER: &str = r#"{"text": "all", "age": 20, "agree": true, "drink": "coffee"}"#;
-
-/// Ids and times are replaced; all the rest of the wire is as it was.
-fn normal(text: &str, id: &str) -> String {
-    let mut text = text.replace(id, "<id>");
-    let mut from = 0;
-    while let Some(at) = text[from..].find("20").map(|at| at + from) {
-        let end = at + 24;
-        let is_time = text.get(at..end).is_some_and(|t| t.ends_with('Z') && t.as_bytes()[10] == b'T');
-        if is_time {
-            text.replace_range(at..end, "<time>");
-        }
-        from = at + 2;
-    }
-    let mut from = 0;
-    while let Some(at) = text[from..].find("\"digest\": \"").map(|at| at + from + 11) {
-        text.replace_range(at..at + 64, "<digest>");
-        from = at;
-    }
-    // Records stand as text in a page of the log.
-    let mut from = 0;
-    while let Some(at) = text[from..].find(r#"\"digest\":\""#).map(|at| at + from + 13) {
-        text.replace_range(at..at + 64, "<digest>");
-        from = at;
-    }
-    text
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_wire_of_a_task_from_its_call_to_its_end() {
     let host = Host::with(&["basic_ask"]).await;
     let client = host.client();
-    let mut wire = String::new();
-    // None yet: this stands nowhere in what is said before the call.
-    let mut id = "no id".to_owned();
-    let mut said = |title: &str, sent: Value, got: &Value, id: &str| {
-        let sent = serde_json::to_string(&sent).unwrap();
-        let got = serde_json::to_string_pretty(got).unwrap();
-        let _ = writeln!(wire, "# {title}\n-> {}\n<- {}\n", normal(&sent, id), normal(&got, id));
-    };
+    let mut wire = Wire::default();
     macro_rules! exchange {
-        ($title:expr, $method:expr, $params:expr) => {{
-            let params: Value = $params;
-            let message = client.message($method, params.clone());
-            let (_, got) = client.send($method, params).await;
-            said($title, message, &got, &id);
-            got
-        }};
+        ($title:expr, $method:expr, $params:expr) => {
+            wire.exchange(&client, $title, $method, $params).await
+        };
     }
     exchange!("What the server can", "server/discover", json!({}));
     exchange!("The tools", "tools/list", json!({}));
@@ -60,7 +22,7 @@ async fn the_wire_of_a_task_from_its_call_to_its_end() {
     let call = json!({"name": "basic_ask", "arguments": {"timeout_ms": 20}});
     let created = client.result("tools/call", call).await;
     let task = created["taskId"].as_str().unwrap().to_owned();
-    id = task.split('.').next().unwrap().to_owned();
+    wire.names(task.split('.').next().unwrap());
     client.until(&task, "input_required").await;
     exchange!("It asks two questions", "tasks/get", json!({"taskId": task}));
     let one = json!({"taskId": task, "inputResponses": {
@@ -90,21 +52,68 @@ async fn the_wire_of_a_task_from_its_call_to_its_end() {
     exchange!("A cancel changes nothing now", "tasks/cancel", json!({"taskId": task}));
     exchange!("The log from record 3", "resources/read", json!({"uri": format!("task-log://{task}?after=2&limit=3")}));
     exchange!("A task that is not there", "tasks/get", json!({"taskId": task.replace(".1", ".2")}));
-    golden("flow.txt", &wire);
+    wire.golden("flow.txt");
 }
 
-/// Compares with the file in the tree; `WINDLASS_BLESS=1` writes it.
-fn golden(name: &str, text: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
-    if std::env::var_os("WINDLASS_BLESS").is_some() {
-        std::fs::write(&path, text).unwrap();
+/// Without its part of the log, whose times to run are never the same twice.
+fn state(told: &Value) -> Value {
+    let mut state = told.clone();
+    state["params"]["_meta"].as_object_mut().unwrap().remove("windlass/log");
+    state
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_wire_of_every_ending() {
+    let host = Host::with(&["mcp_conformance", "hostile_panic", "polite_cancel"]).await;
+    let client = host.client();
+    let mut wire = Wire::default();
+    // Cancelled, and told so to who listens.
+    let task = client.call("polite_cancel", json!({"in": "ask"})).await;
+    wire.names(&task[..36]);
+    client.until(&task, "input_required").await;
+    let mut stream =
+        client.listen(json!({"taskIds": [task], "toolsListChanged": true, "promptsListChanged": true})).await;
+    wire.heard("A listener is acknowledged", &mut stream, Value::clone).await;
+    wire.heard("And told how the task stands", &mut stream, state).await;
+    wire.exchange(&client, "It is cancelled", "tasks/cancel", json!({"taskId": task})).await;
+    loop {
+        let told = stream.next().await.unwrap();
+        if told["params"]["status"] == "cancelled" {
+            wire.note("The listener hears of it", &state(&told));
+            break;
+        }
     }
-    let known = std::fs::read_to_string(&path).unwrap_or_default();
-    let differ = known.lines().zip(text.lines()).find(|(known, now)| known != now);
-    assert!(
-        known == text,
-        "{name} says otherwise, first at {differ:#?}; WINDLASS_BLESS=1 writes the file anew\n{text}"
-    );
+    let call = json!({"name": "failing_job", "arguments": {}});
+    let plain = host.client().plain();
+    wire.exchange(&plain, "A tool that is only a task, called without", "tools/call", call).await;
+    for (title, tool, arguments, status) in [
+        ("The tool failed", "failing_job", json!({}), "completed"),
+        ("The call failed", "protocol_error_job", json!({}), "failed"),
+        ("The guest trapped", "hostile_panic", json!({}), "completed"),
+    ] {
+        let task = client.call(tool, arguments).await;
+        wire.names(&task[..36]);
+        let told = client.until(&task, status).await;
+        let mut told = state(&json!({ "params": told }))["params"].clone();
+        if tool == "hostile_panic" {
+            let text = told["result"]["content"][0]["text"].take();
+            assert!(text.as_str().unwrap().contains("panic"), "{text}");
+            told["statusMessage"] = Value::Null;
+            told["result"]["_meta"]["windlass/failure"]["details"] = Value::Null;
+        }
+        wire.note(title, &told);
+    }
+    let wrong = json!({"name": "greet", "arguments": {"name": 7}});
+    wire.exchange(&client, "An input against its schema", "tools/call", wrong).await;
+    wire.exchange(&client, "No such tool", "tools/call", json!({"name": "nothing", "arguments": {}})).await;
+    wire.exchange(&client, "No such method", "tasks/list", json!({})).await;
+    host.closing.cancel();
+    let mut last = None;
+    while let Some(message) = stream.next().await {
+        last = Some(message);
+    }
+    wire.note("The host closes, and the stream ends with a result", &last.unwrap());
+    wire.golden("endings.txt");
 }
 
 #[tokio::test(flavor = "multi_thread")]

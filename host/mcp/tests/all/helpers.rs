@@ -8,6 +8,10 @@ async fn help(client: &Client, name: &str, arguments: Value) -> Result<Value, St
     if result["isError"] == true {
         return Err(result["content"][0]["text"].as_str().unwrap().to_owned());
     }
+    let list = client.result("tools/list", json!({})).await;
+    let tool = list["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap();
+    let schema = jsonschema::validator_for(&tool["outputSchema"]).unwrap();
+    schema.validate(&result["structuredContent"]).unwrap_or_else(|why| panic!("{name}: {why}: {result}"));
     let text: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
     assert_eq!(text, result["structuredContent"]);
     Ok(text)
@@ -36,6 +40,35 @@ async fn a_model_answers_what_is_not_for_people_only() {
     assert_eq!(help(&client, "task_cancel", json!({"taskId": id})).await.unwrap()["taskId"], id);
     let ended = help(&client, "task_get", json!({"taskId": id, "waitMs": 30000})).await.unwrap();
     assert!(ended["taskId"] == id);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn results_and_handles_fit_the_output_schema_of_their_tool() {
+    let options = windlass_mcp::Options { patience: std::time::Duration::from_millis(300), ..Default::default() };
+    let host = Host::with_options(&["basic_ask", "basic_hello", "basic_state"], options).await;
+    let client = host.client().plain();
+    let list = client.result("tools/list", json!({})).await;
+    for (tool, arguments) in [
+        ("basic_hello", json!({"name": "Ada"})),
+        // It asks: a handle.
+        ("basic_ask", json!({})),
+        // It ends with a question.
+        ("basic_state", json!({})),
+    ] {
+        let result = client.result("tools/call", json!({"name": tool, "arguments": arguments})).await;
+        let declared = list["tools"].as_array().unwrap().iter().find(|one| one["name"] == tool).unwrap();
+        let schema = jsonschema::validator_for(&declared["outputSchema"]).unwrap();
+        schema.validate(&result["structuredContent"]).unwrap_or_else(|why| panic!("{tool}: {why}: {result}"));
+    }
+    // A follow-up goes through the helpers, and so does the list.
+    let tasks = help(&client, "task_list", json!({"tool": "basic_state"})).await.unwrap();
+    let id = tasks["tasks"][0]["taskId"].clone();
+    let sent = help(&client, "task_continue", json!({"taskId": id, "text": "stop"})).await.unwrap();
+    assert_eq!(sent["messageId"], 1);
+    let ended = help(&client, "task_get", json!({"taskId": id, "waitMs": 30000})).await.unwrap();
+    assert_eq!((&ended["turn"], &ended["status"]), (&json!(2), &json!("completed")), "{ended}");
+    let page = help(&client, "task_log", json!({"taskId": id, "after": ended["lastSeq"]})).await.unwrap();
+    assert_eq!((&page["records"], &page["firstSeq"]), (&json!([]), &Value::Null));
 }
 
 #[tokio::test(flavor = "multi_thread")]

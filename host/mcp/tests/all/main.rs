@@ -5,8 +5,10 @@
 mod bridges;
 mod clients;
 mod eras;
+mod first;
 mod flow;
 mod helpers;
 mod listens;
 mod support;
 mod tasks;
+mod wire;

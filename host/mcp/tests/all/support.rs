@@ -53,14 +53,19 @@ impl Host {
             no_sandbox: true,
             profiles: data.join("profiles"),
             denied: Vec::new(),
+            ..windlass_browser::Config::default()
         };
         let runtime = windlass_runtime::Options {
+            secrets_key: data.join("secrets.key"),
             data,
             browser,
             slots: 64,
             limits: Limits::default(),
             built_in: Vec::new(),
+            compiling: None,
             denied: Vec::new(),
+            // A test must not hang on what is free on the machine's disk.
+            tuning: windlass_runtime::Tuning { min_free: 0, ..Default::default() },
         };
         let windlass = Windlass::open(runtime).await.unwrap();
         for name in guests {
@@ -113,6 +118,12 @@ impl Client {
     /// Without the tasks extension.
     pub(crate) fn plain(mut self) -> Self {
         self.capabilities = json!({});
+        self
+    }
+
+    /// Shows forms, takes no tasks.
+    pub(crate) fn waits(mut self) -> Self {
+        self.capabilities = json!({"elicitation": {}});
         self
     }
 
@@ -190,6 +201,13 @@ impl Client {
     pub(crate) async fn listen(&self, filter: Value) -> Stream {
         let response = self.post(&self.message("subscriptions/listen", json!({"notifications": filter}))).await;
         assert_eq!(response.status(), 200);
+        Stream(response, String::new(), VecDeque::new())
+    }
+
+    /// Messages of the answer to a request, as they come.
+    pub(crate) async fn open(&self, message: &Value) -> Stream {
+        let response = self.post(message).await;
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
         Stream(response, String::new(), VecDeque::new())
     }
 

@@ -84,6 +84,51 @@ async fn a_cancel_counts_at_every_moment() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_open_task_says_what_it_does_and_when_to_look_again() {
+    let host = Host::with(&["mcp_conformance", "polite_cancel"]).await;
+    let client = host.client();
+    let task = client.call("slow_compute", json!({"seconds": 60, "label": "pi"})).await;
+    let mut stream = client.listen(json!({"taskIds": [task]})).await;
+    let told = loop {
+        let told = stream.until("notifications/tasks").await["params"].clone();
+        if told["statusMessage"] == "Computing pi" {
+            break told;
+        }
+    };
+    assert_eq!((&told["status"], &told["ttlMs"]), (&json!("working"), &Value::Null), "{told}");
+    assert_eq!(told["pollIntervalMs"], 500);
+    client.result("tasks/cancel", json!({"taskId": task})).await;
+    client.until(&task, "cancelled").await;
+    let asks = client.call("polite_cancel", json!({"in": "ask"})).await;
+    let told = client.until(&asks, "input_required").await;
+    assert_eq!((&told["statusMessage"], &told["pollIntervalMs"]), (&json!("Asks: Answer or cancel."), &json!(2000)));
+    assert!(told["ttlMs"].is_null(), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_waits_with_a_token_sees_how_it_goes_and_nobody_else_does() {
+    let host = Host::with(&["mcp_conformance"]).await;
+    let client = host.client().waits();
+    let mut call = json!({"name": "test_tool_with_progress", "arguments": {}, "_meta": {"progressToken": "p1"}});
+    let mut stream = client.open(&client.message("tools/call", call.clone())).await;
+    let (mut told, mut result) = (Vec::new(), Value::Null);
+    while let Some(message) = stream.next().await {
+        match message["method"].as_str() {
+            Some("notifications/progress") => told.push(message["params"].clone()),
+            _ => result = message,
+        }
+    }
+    assert_eq!(result["result"]["content"][0]["text"], "Done, step by step", "{result}");
+    assert!(told.len() >= 3 && told.iter().all(|told| told["progressToken"] == "p1"), "{told:?}");
+    assert!(told.iter().all(|told| told["message"].as_str().is_some_and(|text| !text.is_empty())), "{told:?}");
+    let numbers: Vec<_> = told.iter().map(|told| told["progress"].as_f64().unwrap()).collect();
+    assert!(numbers.is_sorted_by(|a, b| a < b), "it only ever grows: {numbers:?}");
+    call["_meta"] = json!({});
+    let response = client.post(&client.message("tools/call", call)).await;
+    assert_eq!(response.headers()["content-type"], "application/json", "nothing comes before the result");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn each_turn_is_a_task_of_its_own() {
     let host = Host::with(&["basic_state"]).await;
     let client = host.client();

@@ -1,18 +1,20 @@
 //! `windlass:plugin/artifacts`: files of the task that people can download.
 
+use super::files::MOUNT;
 use super::state::unavailable;
 use crate::bindings::windlass::plugin::artifacts::Host as Artifacts;
 use crate::bindings::windlass::plugin::types::{Artifact, Error};
-use crate::clock;
 use crate::engine::sha256;
 use crate::halt::Halt;
 use crate::host::Host;
 use crate::step::{Done, Step};
-use crate::turn::{Turn, error};
+use crate::turn::{Turn, denied, error};
+use crate::workdir::{open_beneath, open_dir};
 use serde_json::json;
+use std::io::Read as _;
 use std::sync::Arc;
-use windlass_core::Call;
 use windlass_core::limits::ARTIFACT_BYTES;
+use windlass_core::{Call, Permission};
 use windlass_store::{ArtifactRow, StoreError};
 
 /// Whether a text is a plain file name: `[A-Za-z0-9._-]{1,128}`, and not only dots.
@@ -43,6 +45,33 @@ pub(crate) fn shown(row: &ArtifactRow) -> Artifact {
     }
 }
 
+/// Whether a file may have this name and this type.
+fn check(name: &str, mime_type: &str) -> Result<(), Error> {
+    if !is_file_name(name) {
+        return Err(error("invalid", "the name of an artifact must match [A-Za-z0-9._-]{1,128}"));
+    }
+    if !is_media_type(mime_type) {
+        return Err(error("invalid", format!("`{}` is no media type", windlass_core::text::cut(mime_type, 100))));
+    }
+    Ok(())
+}
+
+/// Copies a file of the workdir into a blob. Blocks.
+fn keep_file(turn: &Turn, root: &std::path::Path, path: &str) -> Result<(String, u64), Error> {
+    let missing =
+        |why: &dyn std::fmt::Display| error("not-found", format!("`{}`: {why}", windlass_core::text::cut(path, 200)));
+    let inside = path.strip_prefix(MOUNT).and_then(|rest| rest.strip_prefix('/'));
+    let inside = inside.ok_or_else(|| error("invalid", "the path must lie under /workdir"))?;
+    let dir = open_dir(rustix::fs::CWD, root).map_err(unavailable)?;
+    let file = open_beneath(dir, inside).map_err(|why| missing(&why))?;
+    let mut writer = turn.services.store.blobs().writer().map_err(unavailable)?;
+    let copied = std::io::copy(&mut file.take(ARTIFACT_BYTES + 1), &mut writer).map_err(unavailable)?;
+    if copied > ARTIFACT_BYTES {
+        return Err(error("limit", "an artifact has at most 64 MiB"));
+    }
+    writer.finish().map_err(unavailable)
+}
+
 /// Writes a blob where blocking is allowed.
 pub(crate) async fn keep(turn: &Arc<Turn>, data: Vec<u8>) -> Result<(String, u64), Error> {
     let (turn, size) = (turn.clone(), data.len() as u64);
@@ -70,15 +99,7 @@ impl Artifacts for Host {
         };
         self.turn
             .step(step, |pos| async move {
-                if !is_file_name(&name) {
-                    return Err(error("invalid", "the name of an artifact must match [A-Za-z0-9._-]{1,128}"));
-                }
-                if !is_media_type(&mime_type) {
-                    return Err(error(
-                        "invalid",
-                        format!("`{}` is no media type", windlass_core::text::cut(&mime_type, 100)),
-                    ));
-                }
+                check(&name, &mime_type)?;
                 if data.len() as u64 > ARTIFACT_BYTES {
                     return Err(error("limit", "an artifact has at most 64 MiB"));
                 }
@@ -91,7 +112,49 @@ impl Artifacts for Host {
                     sha256,
                     width: None,
                     height: None,
-                    created: clock::now(),
+                    created: turn.now(),
+                    turn: turn.number,
+                };
+                let (row, draft, also) = turn.artifact(pos, row, "File");
+                Ok(Done { instead: Some(draft), also: Some(also), ..Done::new(shown(&row)) })
+            })
+            .await
+    }
+
+    async fn save_file(
+        &mut self,
+        path: String,
+        name: String,
+        mime_type: String,
+    ) -> wasmtime::Result<Result<Artifact, Error>> {
+        let turn = self.turn.clone();
+        let root = self.files.as_ref().map(|files| files.budget.root.clone());
+        let shown_path = windlass_core::text::cut(&path, 200);
+        let step = Step {
+            call: Call::ArtifactSaveFile,
+            page: None,
+            args: json!({ "path": path, "name": name, "mimeType": mime_type }),
+            doing: format!("Save {shown_path} as {}", windlass_core::text::cut(&name, 128)),
+            done: format!("Saved {shown_path}"),
+        };
+        self.turn
+            .step(step, |pos| async move {
+                check(&name, &mime_type)?;
+                let granted = turn.services.registry.grants(&turn.plugin).has(&Permission::Workdir);
+                let root = root.filter(|_| granted);
+                let root = root.ok_or_else(|| denied("the workdir is not granted", &Permission::Workdir))?;
+                let keeper = turn.clone();
+                let put = tokio::task::spawn_blocking(move || keep_file(&keeper, &root, &path)).await;
+                let (sha256, size) = put.map_err(unavailable)??;
+                let row = ArtifactRow {
+                    id: String::new(),
+                    name,
+                    mime_type,
+                    size,
+                    sha256,
+                    width: None,
+                    height: None,
+                    created: turn.now(),
                     turn: turn.number,
                 };
                 let (row, draft, also) = turn.artifact(pos, row, "File");

@@ -1,30 +1,25 @@
 //! `windlass:plugin/browser`: pages of a turn, in one isolated context.
 //!
-//! A page has a logical number, the guest's nth; a replay holds only numbers. A page does not outlive the host: after a
-//! restart a live call on one answers `page-lost`, as an entry.
+//! A page has a logical number, the guest's nth; a replay holds only numbers. A page outlives the instance of a parked turn
+//! (`pages`), but not the host: after a restart a live call on one answers `page-lost`, as an entry.
 
 use super::artifacts::{is_file_name, keep, shown};
 use crate::bindings::windlass::plugin::browser::{Host as BrowserHost, HostPage, Navigation};
 use crate::bindings::windlass::plugin::types::{Artifact, Error};
-use crate::clock;
 use crate::host::Host;
+use crate::pages;
 use crate::step::{Done, Step};
-use crate::turn::{Turn, Write, error};
-use parking_lot::Mutex;
+use crate::turn::{Turn, error};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
-use tokio::sync::mpsc;
 use wasmtime::component::Resource;
-use windlass_browser::{
-    Call as BrowserCall, Context, Destination, Event, Format, Page, PageOptions, Policy, Scheme, Shot, Until, Verdict,
-};
-use windlass_core::permission::Reach;
-use windlass_core::{Call, Draft, Kind};
-use windlass_store::{ArtifactRow, Hard};
+use windlass_browser::{Call as BrowserCall, Format, Page, PageOptions, Shot, Until};
+use windlass_core::{Call, Draft, Permission};
+use windlass_store::ArtifactRow;
 
 type Settings = Vec<(String, String)>;
 type Outcome<T> = wasmtime::Result<Result<T, Error>>;
@@ -42,99 +37,19 @@ pub struct PageHandle {
     number: u32,
 }
 
-/// The pages of a turn.
-#[derive(Default)]
-pub(crate) struct Pages {
-    context: tokio::sync::Mutex<Option<Context>>,
-    open: Mutex<HashMap<u32, Page>>,
-    count: AtomicU32,
+fn page_of(turn: &Turn, number: u32) -> Result<Page, Error> {
+    turn.pages.open.lock().get(&number).cloned().ok_or_else(|| {
+        error("page-lost", format!("page p{number} is gone: it was closed, or the host was restarted; open one again"))
+    })
 }
 
-impl Pages {
-    fn get(&self, number: u32) -> Result<Page, Error> {
-        self.open.lock().get(&number).cloned().ok_or_else(|| {
-            error(
-                "page-lost",
-                format!("page p{number} is gone: it was closed, or the host was restarted; open one again"),
-            )
-        })
-    }
-
-    /// Ends the context with all its pages.
-    pub(crate) async fn close(&self) {
-        self.open.lock().clear();
-        if let Some(context) = self.context.lock().await.take() {
-            context.close().await;
-        }
-    }
-}
-
-/// The grants of a plugin as they are at this moment.
-struct Fence {
-    turn: std::sync::Weak<Turn>,
-}
-
-impl Policy for Fence {
-    fn allows(&self, destination: &Destination) -> Verdict {
-        let Some(turn) = self.turn.upgrade() else { return Verdict::Denied };
-        let secure = destination.scheme.map(|scheme| scheme == Scheme::Https);
-        match turn.services.registry.grants(&turn.plugin).browser(secure, &destination.host, destination.port) {
-            Reach::Named => Verdict::Exact,
-            Reach::Public => Verdict::Public,
-            Reach::None => Verdict::Denied,
-        }
-    }
-}
-
-/// The turn's context; made with its first page.
+/// Opens a page in the turn's context; the context is made with its first page.
 async fn open(turn: &Arc<Turn>, number: u32, options: PageOptions, call: &BrowserCall) -> Result<(), Error> {
-    let mut context = turn.pages.context.lock().await;
-    if context.is_none() {
-        let (sender, events) = mpsc::unbounded_channel();
-        let fence = Arc::new(Fence { turn: Arc::downgrade(turn) });
-        let made = turn.services.browser.context(fence, sender).await.map_err(contract)?;
-        tokio::spawn(report(Arc::downgrade(turn), events));
-        *context = Some(made);
-    }
+    let context = pages::context(turn).await.map_err(contract)?;
     let Some(context) = context.as_ref() else { return Err(error("unavailable", "the context is closed")) };
     let page = context.open(number, options, call).await.map_err(contract)?;
     turn.pages.open.lock().insert(number, page);
     Ok(())
-}
-
-/// What happens in the context beside the calls becomes records, without a place in the guest's order.
-async fn report(turn: std::sync::Weak<Turn>, mut events: mpsc::UnboundedReceiver<Event>) {
-    while let Some(event) = events.recv().await {
-        let Some(turn) = turn.upgrade() else { return };
-        if turn.is_closed() {
-            return;
-        }
-        let draft = match event {
-            Event::Dialog { page, kind, message, action } => turn
-                .draft(
-                    Kind::Dialog,
-                    format!("The page's {kind} was {action}: {}", windlass_core::text::cut(&message, 300)),
-                )
-                .with("page", format!("p{page}"))
-                .with("type", kind)
-                .with("message", windlass_core::text::cut(&message, 2000))
-                .with("action", action),
-            Event::Blocked { origin, url, grant, reason } => turn
-                .draft(Kind::Blocked, format!("Blocked {origin}: {reason}"))
-                .with("origin", origin)
-                .with("url", url.map(|url| windlass_core::text::cut(&url, 2000)))
-                .with("grant", grant)
-                .with("reason", reason),
-            Event::PageLost { page, reason } => {
-                turn.pages.open.lock().remove(&page);
-                turn.draft(Kind::PageLost, format!("Page p{page} is gone: {reason}"))
-                    .with("page", format!("p{page}"))
-                    .with("reason", reason)
-            }
-            _ => continue,
-        };
-        let _ = turn.put(Hard::Soon, Write { records: vec![draft], ..Write::default() });
-    }
 }
 
 /// An error of the browser as the contract has it.
@@ -191,7 +106,7 @@ impl Host {
                 let known: &[&str] =
                     if call == Call::BrowserScreenshot { &["full", "locator", "format", "quality"] } else { &[] };
                 let (timeout, _) = read(&settings, known)?;
-                let page = turn.pages.get(number)?;
+                let page = page_of(&turn, number)?;
                 work(page, BrowserCall { timeout, cancel: turn.control.call_token() }, pos).await
             })
             .await
@@ -227,7 +142,10 @@ impl BrowserHost for Host {
             })
             .await?;
         Ok(match opened {
-            Ok(number) => Ok(self.table.push(PageHandle { number })?),
+            Ok(number) => {
+                self.turn.pages.held.lock().insert(number);
+                Ok(self.table.push(PageHandle { number })?)
+            }
             Err(error) => Err(error),
         })
     }
@@ -291,6 +209,25 @@ impl HostPage for Host {
         .await
     }
 
+    async fn fill_secret(
+        &mut self,
+        page: Resource<PageHandle>,
+        locator: String,
+        name: String,
+        settings: Settings,
+    ) -> Outcome<()> {
+        let what = format!("{name} into {locator}");
+        let (words, turn) = (text("Fill secret", "Filled secret", &what), self.turn.clone());
+        let args = json!({ "locator": locator, "value": { "secret": name } });
+        self.verb(&page, Call::BrowserFillSecret, words, args, settings, |page, call, _| async move {
+            let opened = super::secrets::open(&turn, &name, Permission::Secret(name.clone())).await?;
+            let origins: Vec<String> = opened.origins.iter().map(ToString::to_string).collect();
+            page.fill_secret(&locator, &opened.value, &origins, &call).await.map_err(contract)?;
+            Ok(Done::new(()))
+        })
+        .await
+    }
+
     async fn press(&mut self, page: Resource<PageHandle>, keys: String, settings: Settings) -> Outcome<()> {
         let (words, args) = (text("Press", "Pressed", &keys), json!({ "keys": keys }));
         self.verb(&page, Call::BrowserPress, words, args, settings, |page, call, _| async move {
@@ -343,7 +280,7 @@ impl HostPage for Host {
                 sha256,
                 width: Some(image.width),
                 height: Some(image.height),
-                created: clock::now(),
+                created: turn.now(),
                 turn: turn.number,
             };
             let (row, draft, also): (_, Draft, _) = turn.artifact(pos, row, "Screenshot");
@@ -362,7 +299,8 @@ impl HostPage for Host {
             doing: format!("Close page p{number}"),
             done: format!("Closed page p{number}"),
         };
-        self.turn
+        let closed = self
+            .turn
             .step(step, |_| async move {
                 let page = turn.pages.open.lock().remove(&number);
                 if let Some(page) = page {
@@ -371,12 +309,15 @@ impl HostPage for Host {
                 }
                 Ok(Done::new(()))
             })
-            .await
+            .await;
+        self.turn.pages.held.lock().remove(&number);
+        closed
     }
 
-    /// The guest let go of its handle. Not a step: it has no answer. In replay there is no page to close.
+    /// The guest let go of its handle. Not a step: it has no answer. In replay the page is closed as well, if it is there.
     async fn drop(&mut self, page: Resource<PageHandle>) -> wasmtime::Result<()> {
         let handle = self.table.delete(page)?;
+        self.turn.pages.held.lock().remove(&handle.number);
         let page = self.turn.pages.open.lock().remove(&handle.number);
         if let Some(page) = page {
             tokio::spawn(async move { page.close(&BrowserCall::new(Duration::from_secs(5))).await });
@@ -403,7 +344,7 @@ fn shot(settings: &Settings) -> Result<Shot, Error> {
         quality.ok_or_else(|| error("invalid", format!("quality must be a whole number from 0 to 100, not `{q}`")))
     });
     let locator = chosen.get("locator").map(|l| (*l).to_owned());
-    Ok(Shot { full, locator, format, quality: quality.transpose()? })
+    Ok(Shot { full, locator, format, quality: quality.transpose()?, ..Shot::default() })
 }
 
 #[cfg(test)]

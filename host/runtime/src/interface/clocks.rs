@@ -1,9 +1,9 @@
 //! Clocks and waits of WASI, as the journal has them: clocks follow the entries, a std sleep is one durable wait.
 
 use crate::answer;
-use crate::clock;
 use crate::halt::Halt;
 use crate::host::Host;
+use crate::park::Wake;
 use crate::turn::{Turn, Write};
 use serde_json::json;
 use std::future::Future;
@@ -56,7 +56,7 @@ impl Pollable for Timer {
         if self.turn.journal(|j| j.now()) >= self.at {
             return;
         }
-        clock::until(self.at).await;
+        self.turn.services.clock.until(self.at).await;
     }
 }
 
@@ -88,12 +88,26 @@ impl View<'_> {
     fn timer(&mut self, at: u64) -> wasmtime::Result<Resource<DynPollable>> {
         let timer = self.table.push(Timer { turn: self.turn.clone(), at })?;
         let pollable = wasmtime_wasi::p2::subscribe(self.table, timer)?;
-        self.turn.timers.lock().insert(pollable.rep());
+        self.turn.timers.lock().insert(pollable.rep(), at);
         Ok(pollable)
     }
 
     fn is_timer(&self, pollable: &Resource<DynPollable>) -> bool {
-        self.turn.timers.lock().contains(&pollable.rep())
+        self.turn.timers.lock().contains_key(&pollable.rep())
+    }
+
+    /// What ends a wait for these: the first of them, if all are timers.
+    fn wake(&self, reps: &[u32]) -> Option<Wake> {
+        let timers = self.turn.timers.lock();
+        let ends: Option<Vec<u64>> = reps.iter().map(|rep| timers.get(rep).copied()).collect();
+        ends?.into_iter().min().map(Wake::At)
+    }
+
+    /// The guest's clock has reached what it waited for, also where the real one was set back before this host began.
+    fn reached(&self, reps: impl Iterator<Item = u32>) -> u64 {
+        let timers = self.turn.timers.lock();
+        let ends = reps.filter_map(|rep| timers.get(&rep).copied());
+        ends.max().unwrap_or(0).max(self.turn.nanos())
     }
 
     /// A wait that has an entry: begun hard, so that the time the host is down counts.
@@ -104,16 +118,23 @@ impl View<'_> {
             Begin::Answered(bytes) => Wait::Answered(bytes),
             Begin::Again { pos, .. } | Begin::InDoubt { pos } => Wait::Live(pos, key),
             Begin::Live { pos } => {
-                let entry = self.turn.journal(|j| j.start(call, pos, key, clock::nanos(), Vec::new()));
+                let entry = self.turn.journal(|j| j.start(call, pos, key, self.turn.nanos(), Vec::new()));
                 self.turn.commit(Hard::Yes, Write { entries: vec![entry], ..Write::default() }).await?;
                 Wait::Live(pos, key)
             }
         })
     }
 
-    fn finish<T: serde::Serialize>(&self, call: Call, pos: u32, key: [u8; 16], value: &T) -> Result<(), Halt> {
+    fn finish<T: serde::Serialize>(
+        &self,
+        call: Call,
+        pos: u32,
+        key: [u8; 16],
+        time: u64,
+        value: &T,
+    ) -> Result<(), Halt> {
         let encoded = answer::encode(self.turn.services.store.blobs(), value)?;
-        let entry = self.turn.journal(|j| j.finish(call, pos, key, clock::nanos(), encoded));
+        let entry = self.turn.journal(|j| j.finish(call, pos, key, time, encoded));
         self.turn.put(Hard::Soon, Write { entries: vec![entry], ..Write::default() })
     }
 }
@@ -170,8 +191,11 @@ impl poll::Host for View<'_> {
             }
             Wait::Live(pos, key) => {
                 let turn = self.turn.clone();
-                let ready = turn.wait(unless_stopped(&turn, poll::Host::poll(self.table, pollables))).await??;
-                self.finish(Call::Poll, pos, key, &ready)?;
+                let wake = self.wake(&reps);
+                let wait = unless_stopped(&turn, poll::Host::poll(self.table, pollables));
+                let ready = turn.wait(wake, wait).await???;
+                let time = self.reached(ready.iter().filter_map(|i| reps.get(*i as usize).copied()));
+                self.finish(Call::Poll, pos, key, time, &ready)?;
                 Ok(ready)
             }
         }
@@ -194,7 +218,7 @@ impl poll::HostPollable for View<'_> {
             Begin::Live { pos } | Begin::Again { pos, .. } | Begin::InDoubt { pos } => pos,
         };
         let ready = poll::HostPollable::ready(self.table, pollable).await?;
-        self.finish(call, pos, key, &ready)?;
+        self.finish(call, pos, key, self.turn.nanos(), &ready)?;
         Ok(ready)
     }
 
@@ -206,8 +230,12 @@ impl poll::HostPollable for View<'_> {
             Wait::Answered(_) => poll::HostPollable::block(self.table, pollable).await,
             Wait::Live(pos, key) => {
                 let turn = self.turn.clone();
-                turn.wait(unless_stopped(&turn, poll::HostPollable::block(self.table, pollable))).await??;
-                Ok(self.finish(Call::PollBlock, pos, key, &())?)
+                let rep = pollable.rep();
+                let wake = self.wake(&[rep]);
+                let wait = unless_stopped(&turn, poll::HostPollable::block(self.table, pollable));
+                turn.wait(wake, wait).await???;
+                let time = self.reached(std::iter::once(rep));
+                Ok(self.finish(Call::PollBlock, pos, key, time, &())?)
             }
         }
     }

@@ -5,10 +5,12 @@
 
 use crate::bindings::windlass::plugin::input::{Answer, Host as Input, Question};
 use crate::bindings::windlass::plugin::types::Error;
+use crate::clock::Clock;
 use crate::halt::Halt;
 use crate::host::Host;
+use crate::park::Wake;
 use crate::turn::{Also, Turn, Write, error};
-use crate::{answer, clock, schema};
+use crate::{answer, schema};
 use serde_json::{Value, json};
 use windlass_core::journal::{Begin, key};
 use windlass_core::limits::{QUESTIONS, SCHEMA_BYTES};
@@ -71,23 +73,23 @@ async fn ask(turn: &Turn, questions: Vec<Question>) -> Result<Result<Vec<Answer>
         Begin::Answered(bytes) => return Ok(answer::decode(blobs, &bytes)?),
         Begin::Again { pos, .. } | Begin::InDoubt { pos } => pos,
         Begin::Live { pos } => {
-            let entry = turn.journal(|j| j.start(Call::Ask, pos, key, clock::nanos(), Vec::new()));
+            let entry = turn.journal(|j| j.start(Call::Ask, pos, key, turn.nanos(), Vec::new()));
             request(turn, pos, entry, questions).await?;
             pos
         }
     };
-    let result = turn.wait(wait(turn, pos)).await?;
+    let result = turn.wait(Some(Wake::Answers), wait(turn, pos)).await??;
     let encoded = answer::encode(blobs, &result)?;
-    let entry = turn.journal(|j| j.finish(Call::Ask, pos, key, clock::nanos(), encoded));
+    let entry = turn.journal(|j| j.finish(Call::Ask, pos, key, turn.nanos(), encoded));
     let mut write = Write { entries: vec![entry], ..Write::default() };
     if result.is_err() {
         // Nobody will read an answer any more: the questions go, and the turn goes on.
-        let (task, number) = (turn.task, turn.number);
+        let (task, number, now) = (turn.task, turn.number, turn.now());
         write.also = Some(Box::new(move |tx| {
-            withdraw(tx, task, number)?;
+            withdraw(tx, task, number, now)?;
             // The last answer may have come in between, and have said so already.
             match tx.task(task, None)? {
-                Some(row) if row.waiting_for == Some(WaitingFor::Input) => resumed(tx, task, number, clock::now()),
+                Some(row) if row.waiting_for == Some(WaitingFor::Input) => resumed(tx, task, number, now),
                 _ => Ok(()),
             }
         }));
@@ -103,7 +105,7 @@ async fn request(
     entry: windlass_core::journal::Entry,
     questions: Vec<Question>,
 ) -> Result<(), Halt> {
-    let now = clock::now();
+    let (now, begun) = (turn.now(), turn.services.clock.steady_millis());
     let (mut records, mut rows) = (Vec::new(), Vec::new());
     for (index, question) in questions.into_iter().enumerate() {
         let row = QuestionRow {
@@ -115,7 +117,7 @@ async fn request(
             message: question.message,
             schema: question.schema,
             people_only: question.people_only,
-            expires: question.timeout.map(|millis| now.plus(millis.min(LONGEST))),
+            expires: question.timeout.map(|millis| begun.plus(millis.min(LONGEST))),
             answer: None,
         };
         records.push(requested(now, &row));
@@ -159,7 +161,7 @@ async fn wait(turn: &Turn, pos: u32) -> Result<Result<Vec<Answer>, Error>, Halt>
         let next = rows.iter().filter(|row| row.answer.is_none()).filter_map(|row| row.expires).min();
         let expiry = async {
             match next {
-                Some(at) => clock::until(at.as_nanos()).await,
+                Some(at) => turn.services.clock.until(at.as_nanos()).await,
                 None => std::future::pending().await,
             }
         };
@@ -168,17 +170,18 @@ async fn wait(turn: &Turn, pos: u32) -> Result<Result<Vec<Answer>, Error>, Halt>
             () = turn.control.stop.cancelled() => return Ok(Err(error("cancelled", "the task was asked to stop"))),
             () = &mut answered => {}
             () = expiry => {
-                let now = clock::now();
-                turn.services.store.commit(Hard::Yes, move |tx| expire(tx, task, number, now)).await?;
+                let clock = turn.services.clock.clone();
+                turn.services.store.commit(Hard::Yes, move |tx| expire(tx, task, number, &clock)).await?;
             }
         }
     }
 }
 
 /// Writes the expiry of what lapsed.
-fn expire(tx: &mut dyn windlass_store::Tx, task: TaskId, turn: u32, now: Millis) -> Result<(), StoreError> {
+fn expire(tx: &mut dyn windlass_store::Tx, task: TaskId, turn: u32, clock: &Clock) -> Result<(), StoreError> {
+    let (now, due) = (clock.now(), clock.steady_millis());
     let open = tx.questions(task)?.into_iter().filter(|row| row.turn == turn && row.answer.is_none());
-    let (lapsed, left): (Vec<_>, Vec<_>) = open.partition(|row| row.expires.is_some_and(|at| at <= now));
+    let (lapsed, left): (Vec<_>, Vec<_>) = open.partition(|row| row.expires.is_some_and(|at| at <= due));
     for row in &lapsed {
         let answer = AnswerRow { action: "expired".into(), content: None, by: "host".into(), at: now };
         tx.answer_question(task, &row.key, &answer)?;
@@ -190,13 +193,18 @@ fn expire(tx: &mut dyn windlass_store::Tx, task: TaskId, turn: u32, now: Millis)
 /// The last question of an `ask` was answered: the turn works again.
 pub(crate) fn resumed(tx: &mut dyn windlass_store::Tx, task: TaskId, turn: u32, now: Millis) -> Result<(), StoreError> {
     tx.append(task, &[crate::records::status_record(now, turn, Some(WaitingFor::Input), None)])?;
-    crate::records::status_update(task, None)(tx)
+    crate::records::status_update(now, task, None)(tx)
 }
 
 /// Closes the open questions of a turn that goes on, or ended, without their answers.
-pub(crate) fn withdraw(tx: &mut dyn windlass_store::Tx, task: TaskId, turn: u32) -> Result<(), StoreError> {
+pub(crate) fn withdraw(
+    tx: &mut dyn windlass_store::Tx,
+    task: TaskId,
+    turn: u32,
+    now: Millis,
+) -> Result<(), StoreError> {
     for row in tx.questions(task)?.into_iter().filter(|row| row.turn == turn && row.answer.is_none()) {
-        let answer = AnswerRow { action: "withdrawn".into(), content: None, by: "host".into(), at: clock::now() };
+        let answer = AnswerRow { action: "withdrawn".into(), content: None, by: "host".into(), at: now };
         tx.answer_question(task, &row.key, &answer)?;
     }
     Ok(())

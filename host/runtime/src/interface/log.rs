@@ -7,7 +7,7 @@ use crate::host::Host;
 use crate::turn::{Turn, Write};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use windlass_core::Kind;
 use windlass_core::limits::PROGRESS_PER_SECOND;
 use windlass_store::Hard;
@@ -81,9 +81,10 @@ impl Log for Host {
 fn progress(turn: &Arc<Turn>, draft: windlass_core::Draft) -> wasmtime::Result<()> {
     const GAP: Duration = Duration::from_millis(1000 / PROGRESS_PER_SECOND);
     let mut progress = turn.progress.lock();
-    let left = progress.last.map_or(Duration::ZERO, |last| GAP.saturating_sub(last.elapsed()));
+    let now = turn.services.clock.elapsed();
+    let left = progress.last.map_or(Duration::ZERO, |last| (last + GAP).saturating_sub(now));
     if left.is_zero() {
-        progress.last = Some(Instant::now());
+        progress.last = Some(now);
         progress.pending = None;
         drop(progress);
         turn.put(Hard::Soon, Write { records: vec![draft], ..Write::default() })?;
@@ -93,7 +94,7 @@ fn progress(turn: &Arc<Turn>, draft: windlass_core::Draft) -> wasmtime::Result<(
     if !std::mem::replace(&mut progress.timer, true) {
         let turn = turn.clone();
         tokio::spawn(async move {
-            tokio::time::sleep(left).await;
+            turn.services.clock.sleep(left).await;
             flush(&turn);
         });
     }
@@ -108,7 +109,7 @@ pub(crate) fn flush(turn: &Turn) {
         return;
     }
     if let Some(draft) = progress.pending.take() {
-        progress.last = Some(Instant::now());
+        progress.last = Some(turn.services.clock.elapsed());
         let _ = turn.put(Hard::Soon, Write { records: vec![draft], ..Write::default() });
     }
 }

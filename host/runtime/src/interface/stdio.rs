@@ -96,6 +96,7 @@ impl Sink {
         if text.ends_with('\r') {
             text.pop();
         }
+        text = self.turn.masks.text(text);
         if self.kind == Kind::Stderr {
             let mut tail = self.turn.stderr_tail.lock();
             if tail.len() == TAIL {

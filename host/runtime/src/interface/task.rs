@@ -2,9 +2,9 @@
 
 use crate::bindings::windlass::plugin::task::Host as Task;
 use crate::bindings::windlass::plugin::types::{Error, Message};
-use crate::clock;
 use crate::halt::Halt;
 use crate::host::Host;
+use crate::park::Wake;
 use crate::turn::{Also, Turn, Write, error};
 use crate::{answer, bindings::windlass::plugin::types};
 use serde_json::{Map, json};
@@ -20,12 +20,13 @@ const SHOWN: u64 = 1000;
 
 impl Task for Host {
     async fn set_status_message(&mut self, text: String) -> wasmtime::Result<()> {
+        let text = self.turn.masks.text(text);
         let text = windlass_core::text::cut(&text.replace(['\n', '\r'], " "), STATUS_MESSAGE_CHARS);
-        let (task, message) = (self.turn.task, text.clone());
+        let (task, message, now) = (self.turn.task, text.clone(), self.turn.now());
         let also: Also = Box::new(move |tx| {
             if let Some(mut row) = tx.task(task, None)? {
                 row.status_message = Some(message);
-                row.updated = clock::now();
+                row.updated = now;
                 tx.update_task(&row)?;
             }
             Ok(())
@@ -45,7 +46,7 @@ impl Task for Host {
                 let asked = self.turn.control.asked() != Asked::Nothing;
                 if asked && !self.turn.seen_cancel.swap(true, Ordering::Relaxed) {
                     let entry =
-                        self.turn.journal(|j| j.sampled(Call::IsCancelled, nth, clock::nanos(), b"jtrue".to_vec()));
+                        self.turn.journal(|j| j.sampled(Call::IsCancelled, nth, self.turn.nanos(), b"jtrue".to_vec()));
                     self.turn.put(Hard::Soon, Write { entries: vec![entry], ..Write::default() })?;
                 }
                 asked
@@ -81,7 +82,7 @@ async fn take_messages(turn: &Turn) -> Result<Vec<Message>, Halt> {
     let ids: Vec<_> = rows.iter().map(|row| row.id).collect();
     let messages: Vec<_> = rows.into_iter().map(message).collect();
     let value = answer::encode(blobs, &messages)?;
-    let entry = turn.journal(|j| j.sampled(Call::TakeMessages, nth, clock::nanos(), value));
+    let entry = turn.journal(|j| j.sampled(Call::TakeMessages, nth, turn.nanos(), value));
     let number = turn.number;
     let also: Also = Box::new(move |tx| tx.take_messages(task, &ids, number));
     // Hard before the guest acts on them: a message is taken once.
@@ -107,9 +108,9 @@ async fn sleep(turn: &Turn, duration: u64) -> Result<Result<(), Error>, Halt> {
             Err(_) => return Err(Damaged(pos).into()),
         },
         Begin::Live { pos } => {
-            let deadline = clock::nanos().saturating_add(duration.saturating_mul(1_000_000));
+            let deadline = turn.nanos().saturating_add(duration.saturating_mul(1_000_000));
             let note = deadline.to_le_bytes().to_vec();
-            let entry = turn.journal(|j| j.start(Call::Sleep, pos, key, clock::nanos(), note));
+            let entry = turn.journal(|j| j.start(Call::Sleep, pos, key, turn.nanos(), note));
             let mut write = Write { entries: vec![entry], ..Write::default() };
             if shown {
                 let (draft, also) = turn.waits_for(None, Some(WaitingFor::Timer));
@@ -123,18 +124,19 @@ async fn sleep(turn: &Turn, duration: u64) -> Result<Result<(), Error>, Halt> {
         Begin::InDoubt { pos } => return Err(Damaged(pos).into()),
     };
     let stop = turn.control.stop.clone();
+    let clock = turn.services.clock.clone();
     let slept = turn
-        .wait(async move {
+        .wait(Some(Wake::At(deadline)), async move {
             tokio::select! {
                 biased;
                 () = stop.cancelled() => Err(error("cancelled", "the task was asked to stop")),
-                () = clock::until(deadline) => Ok(()),
+                () = clock.until(deadline) => Ok(()),
             }
         })
-        .await;
+        .await?;
     let encoded = answer::encode(blobs, &slept)?;
-    // The guest's clock has reached the deadline, also where the real one was set back.
-    let time = if slept.is_ok() { clock::nanos().max(deadline) } else { clock::nanos() };
+    // The guest's clock has reached the deadline, also where the real one was set back before this host began.
+    let time = if slept.is_ok() { turn.nanos().max(deadline) } else { turn.nanos() };
     let entry = turn.journal(|j| j.finish(Call::Sleep, pos, key, time, encoded));
     let mut write = Write { entries: vec![entry], ..Write::default() };
     if shown {

@@ -3,14 +3,34 @@
 use super::{PatchPlugin, Windlass, operator};
 use crate::error::{Error, Refusal};
 use crate::view::{Caller, PluginView, ToolView};
+use serde_json::Value;
 use tokio::sync::watch;
-use windlass_core::Manifest;
+use windlass_core::{AskFirst, Manifest};
 
 impl Windlass {
     /// Tools of enabled plugins, by name.
     #[must_use]
     pub fn tools(&self) -> Vec<ToolView> {
         self.services.registry.tools()
+    }
+
+    /// One tool of an enabled plugin.
+    ///
+    /// # Errors
+    /// There is none of that name.
+    pub fn tool(&self, name: &str) -> Result<ToolView, Error> {
+        let plugin = self.offering(name)?;
+        let tool = plugin.tool(name).map(|tool| plugin.tool_view(tool));
+        Ok(tool.expect("the plugin that offers a tool has it"))
+    }
+
+    /// Holds an answer against the form that a tool asks before a task exists.
+    ///
+    /// # Errors
+    /// Every rule it breaks.
+    pub fn check_first(&self, ask: &AskFirst, content: &Value) -> Result<(), Error> {
+        let broken = |violations| Error::InvalidAnswer { key: ask.key.clone(), violations };
+        crate::schema::check_answer(&ask.schema, content).map_err(broken)
     }
 
     /// Hears of every plugin that comes, changes or goes: what `tools` answers may be another list then.

@@ -3,12 +3,12 @@
 //! Only protocol goes to standard output. The end of the input ends this process, never a task.
 
 use super::Context;
-use crate::client::{Client, Fail};
+use crate::client::{Client, Fail, own_token};
 use futures::FutureExt;
 use std::sync::Arc;
 
 pub(super) async fn run(context: &Context) -> Result<u8, Fail> {
-    let token = std::env::var("WINDLASS_TOKEN").ok().filter(|token| !token.is_empty());
+    let token = own_token()?;
     let (data, config) = (context.data.clone(), context.config.clone());
     let find = move || {
         let (data, config) = (data.clone(), config.clone());

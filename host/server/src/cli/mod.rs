@@ -1,5 +1,5 @@
-//! The command line. Everything but `serve`, `config` and `doctor` is a client of a host over HTTP; `run` and
-//! `plugin add` start one where none runs.
+//! The command line. Everything but `serve`, `config` and `doctor` is a client of a host over HTTP; `run`, `mcp`,
+//! `plugin add` and `token create` start one where none runs.
 
 /// Instead of the standard one, which panics where the reader went away (`windlass tasks list | head`).
 macro_rules! println {
@@ -17,9 +17,11 @@ macro_rules! print {
     }};
 }
 
+mod component;
 mod config;
 mod doctor;
 mod fields;
+mod first;
 mod flags;
 mod follow;
 mod hint;
@@ -29,9 +31,11 @@ mod prompt;
 mod render;
 mod run;
 mod script;
+mod secret;
 mod serve;
 mod session;
 mod tasks;
+mod token;
 mod tools;
 
 pub(crate) use fields::typed;
@@ -51,7 +55,7 @@ Exit codes:
   0    done; of `run`, the task completed
   1    the task failed
   2    the request is wrong: usage, input, a refused plugin
-  3    there is no such task, tool, question or plugin
+  3    there is no such task, tool, question, plugin or token
   4    not now: the task's status, a held plugin
   5    not allowed
   6    the host can't, or does not answer
@@ -91,8 +95,16 @@ enum Command {
     /// Makes tools of scripts, and scripts of recordings
     #[command(subcommand)]
     Script(script::Command),
+    /// Keeps secrets that plugins may use without seeing them (for operators)
+    #[command(subcommand)]
+    Secret(secret::Command),
+    /// Makes and revokes the tokens of other callers (for operators)
+    #[command(subcommand)]
+    Token(token::Command),
     /// Lists the tools, or shows one with its input
     Tools(tools::Args),
+    /// Prints the contract between host and plugin, or writes it into a folder
+    Wit(component::Wit),
     /// Prints each setting with its value and where it came from
     Config(config::Args),
     /// Checks what the host needs; each finding comes with its cure
@@ -149,6 +161,9 @@ impl Context {
 /// Reads the arguments of this process, does what they say, and says how it went.
 #[must_use]
 pub fn main() -> ExitCode {
+    if let Some(done) = windlass_runtime::compile_component(std::env::args_os().skip(1)) {
+        return done;
+    }
     let cli = Cli::parse();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = match runtime {
@@ -201,7 +216,10 @@ async fn dispatch(cli: Cli) -> Result<u8, Fail> {
         Command::Tasks(command) => Box::pin(tasks::run(&context, command)).await,
         Command::Plugin(command) => plugin::run(&context, command).await,
         Command::Script(command) => script::run(&context, command).await,
+        Command::Secret(command) => secret::run(&context, command).await,
+        Command::Token(command) => token::run(&context, command).await,
         Command::Tools(args) => tools::run(&context, args).await,
+        Command::Wit(args) => component::wit(&context, args),
         Command::Config(_) => Ok(config::run(&context)),
         Command::Doctor(_) => Ok(doctor::run(&context).await),
     };

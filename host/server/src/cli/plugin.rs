@@ -22,6 +22,10 @@ pub(super) enum Command {
         #[arg(long = "grant", value_name = "LINE")]
         grants: Vec<String>,
     },
+    /// Says all that an installation would say of a component, without a host
+    Check(super::component::Check),
+    /// Adds a manifest to a component that another tool built
+    Stamp(super::component::Stamp),
     /// Lists what is installed
     List,
     /// Shows one with its permissions
@@ -63,12 +67,15 @@ pub(super) enum Command {
 }
 
 pub(super) async fn run(context: &Context, command: Command) -> Result<u8, Fail> {
-    if let Command::Add { file, grants } = command {
-        return add(context, file, grants).await;
-    }
+    let command = match command {
+        Command::Add { file, grants } => return add(context, file, grants).await,
+        Command::Check(args) => return super::component::check(context, args).await,
+        Command::Stamp(args) => return super::component::stamp(context, &args),
+        command => command,
+    };
     let client = context.client().await?;
     match command {
-        Command::Add { .. } => {}
+        Command::Add { .. } | Command::Check(_) | Command::Stamp(_) => {}
         Command::List => {
             let answer = json(client.as_operator(Method::GET, "/api/v1/plugins")).await?;
             for plugin in answer["plugins"].as_array().into_iter().flatten() {
@@ -208,19 +215,23 @@ fn ask(paint: &Paint, manifest: &Manifest) -> Result<Vec<String>, Fail> {
     let mut lines = Vec::new();
     for permission in &manifest.permissions {
         match permission {
-            Permission::Browser(Origins::Any) => {
+            Permission::Browser(Origins::Any) | Permission::Http(Origins::Any) => {
+                let (word, what) = match permission {
+                    Permission::Http(_) => ("http", "may its requests go to"),
+                    _ => ("browser", "may its pages load"),
+                };
                 let hint = paint
                     .dim("(such as https://shop.example, several with spaces; * for all public ones; Enter for none)");
-                eprintln!("Which origins may its pages load? {hint}");
+                eprintln!("Which origins {what}? {hint}");
                 loop {
                     let answer = read_line("> ")?;
-                    match origins(&answer) {
+                    match origins(word, &answer) {
                         Ok(origins) => break lines.extend(origins),
                         Err(why) => eprintln!("{}", for_terminal(&why, false)),
                     }
                 }
             }
-            Permission::Browser(Origins::One(_)) => {
+            permission => {
                 let answer = read_line(&format!("Grant `{permission}`? (y/N) "))?;
                 if matches!(answer.trim(), "y" | "Y" | "yes") {
                     lines.push(permission.to_string());
@@ -232,11 +243,11 @@ fn ask(paint: &Paint, manifest: &Manifest) -> Result<Vec<String>, Fail> {
 }
 
 /// The permissions a line names: origins, with or without the word that begins a permission.
-fn origins(line: &str) -> Result<Vec<String>, String> {
-    let words = line.split_whitespace().filter(|word| *word != "browser");
+fn origins(permission: &str, line: &str) -> Result<Vec<String>, String> {
+    let words = line.split_whitespace().filter(|word| *word != permission);
     words
         .map(|origin| {
-            canonical(&format!("browser {origin}")).map_err(|_| {
+            canonical(&format!("{permission} {origin}")).map_err(|_| {
                 format!("`{origin}` is no origin: write https://shop.example, with a port if it is not the scheme's own, or *")
             })
         })
@@ -298,13 +309,14 @@ mod tests {
     #[test]
     fn an_origin_may_be_typed_with_or_without_its_permission() {
         for line in ["https://shop.example\n", "browser https://shop.example", "  browser  https://SHOP.example "] {
-            assert_eq!(origins(line).unwrap(), ["browser https://shop.example"], "{line}");
+            assert_eq!(origins("browser", line).unwrap(), ["browser https://shop.example"], "{line}");
         }
         let two = ["browser https://a.example", "browser http://b.example:8080"];
-        assert_eq!(origins("browser https://a.example browser http://b.example:8080").unwrap(), two);
-        assert_eq!(origins("*").unwrap(), ["browser *"]);
-        assert!(origins("\n").unwrap().is_empty());
-        let why = origins("browser shop.example").unwrap_err();
+        assert_eq!(origins("browser", "browser https://a.example browser http://b.example:8080").unwrap(), two);
+        assert_eq!(origins("browser", "*").unwrap(), ["browser *"]);
+        assert_eq!(origins("http", "http https://a.example").unwrap(), ["http https://a.example"]);
+        assert!(origins("browser", "\n").unwrap().is_empty());
+        let why = origins("browser", "browser shop.example").unwrap_err();
         assert!(why.starts_with("`shop.example` is no origin"), "{why}");
     }
 }

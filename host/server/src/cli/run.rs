@@ -1,6 +1,7 @@
 //! `windlass run`: calls a tool, follows its task, asks at the terminal. The log goes to standard error and the outcome
 //! to standard output, so that a pipe gets the outcome.
 
+use super::first::First;
 use super::session::Session;
 use super::{Context, fields, render, script};
 use crate::client::{Fail, json};
@@ -21,7 +22,7 @@ pub(super) struct Args {
     /// A name of your own for the task
     #[arg(long)]
     title: Option<String>,
-    /// Time that each of its turns may take: 90s, 10m, 2h, or ms without a unit
+    /// Time that each of its turns may take: 90s, 10m, 2h, 1d, or ms without a unit
     #[arg(long, value_name = "TIME", value_parser = duration)]
     timeout: Option<u64>,
     /// Print the id of the task and don't follow it
@@ -32,7 +33,8 @@ pub(super) struct Args {
     idempotency_key: Option<String>,
 }
 
-fn duration(text: &str) -> Result<u64, String> {
+/// A time as people write it, in ms.
+pub(super) fn duration(text: &str) -> Result<u64, String> {
     let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
     let factor = match unit {
@@ -40,9 +42,10 @@ fn duration(text: &str) -> Result<u64, String> {
         "s" => 1000,
         "m" => 60_000,
         "h" => 3_600_000,
-        _ => return Err("write 90s, 10m, 2h, or milliseconds without a unit".into()),
+        "d" => 86_400_000,
+        _ => return Err("write 90s, 10m, 2h, 30d, or milliseconds without a unit".into()),
     };
-    let number: u64 = number.parse().map_err(|_| "write a whole number with s, m or h behind it".to_owned())?;
+    let number: u64 = number.parse().map_err(|_| "write a whole number with s, m, h or d behind it".to_owned())?;
     number
         .checked_mul(factor)
         .filter(|ms| *ms > 0)
@@ -75,12 +78,21 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<u8, Fail> {
         let schema = tools.iter().find(|tool| tool["name"] == *args.tool).map(|tool| &tool["inputSchema"]);
         fields::insert(&mut input, fields, schema.unwrap_or(&Value::Null))?;
     }
-    let body = json!({"tool": args.tool, "input": input, "title": args.title, "timeoutMs": args.timeout});
-    let mut request = client.request(Method::POST, "/api/v1/tasks").json(&body);
-    if let Some(key) = &args.idempotency_key {
-        request = request.header("idempotency-key", key);
-    }
-    let task = json(request).await?;
+    let mut first = First::new(context);
+    let task = loop {
+        let body = json!({"tool": args.tool, "input": input, "title": args.title, "timeoutMs": args.timeout});
+        let mut request = client.request(Method::POST, "/api/v1/tasks").json(&body);
+        if let Some(key) = &args.idempotency_key {
+            request = request.header("idempotency-key", key);
+        }
+        match json(request).await {
+            Ok(task) => break task,
+            Err(fail) => match first.answer(fail)? {
+                Some(answer) => input.extend(answer),
+                None => return Ok(130),
+            },
+        }
+    };
     let id = task["id"].as_str().unwrap_or_default().to_owned();
     if args.detach {
         if context.json {
@@ -108,7 +120,8 @@ mod tests {
         assert_eq!(duration("1500"), Ok(1500));
         assert_eq!(duration("90s"), Ok(90_000));
         assert_eq!(duration("2h"), Ok(7_200_000));
-        for wrong in ["", "0", "s", "5d", "-1", "99999999999999999999"] {
+        assert_eq!(duration("30d"), Ok(2_592_000_000));
+        for wrong in ["", "0", "s", "5w", "-1", "99999999999999999999"] {
             assert!(duration(wrong).is_err(), "{wrong}");
         }
     }

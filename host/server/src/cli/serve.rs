@@ -3,6 +3,7 @@
 use super::flags::SettingFlags;
 use super::{Context, Fail};
 use std::io::IsTerminal;
+use std::path::PathBuf;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
@@ -22,6 +23,7 @@ pub(super) async fn run(context: &Context, detached: bool) -> Result<u8, Fail> {
         let _ = rustix::process::setsid();
         settings.any_port = *context.raw.source("listen") == crate::settings::Source::Default;
     }
+    settings.compiling = itself().map(windlass_runtime::Compiling::by);
     log_to_stderr(&settings.log);
     if rustix::process::geteuid().is_root() && !settings.allow_no_sandbox {
         eprintln!(
@@ -40,6 +42,7 @@ pub(super) async fn run(context: &Context, detached: bool) -> Result<u8, Fail> {
     } else if !detached {
         println!("Windlass is at {}/", running.url);
     }
+    let hasten = running.hasten();
     let ended = running.ended();
     let mut ended = std::pin::pin!(ended);
     tokio::select! {
@@ -48,8 +51,20 @@ pub(super) async fn run(context: &Context, detached: bool) -> Result<u8, Fail> {
         () = &mut ended => return Err(Fail::host("the host ended by itself; its log says why")),
     }
     shutdown.cancel();
+    tokio::select! {
+        () = &mut ended => return Ok(0),
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    // Told twice: what runs is left as it is, and taken over by the next start.
+    hasten.cancel();
     ended.await;
     Ok(0)
+}
+
+/// This program, even where its file was replaced meanwhile.
+pub(super) fn itself() -> Option<PathBuf> {
+    if cfg!(target_os = "linux") { Some("/proc/self/exe".into()) } else { std::env::current_exe().ok() }
 }
 
 fn log_to_stderr(filter: &str) {

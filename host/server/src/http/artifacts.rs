@@ -11,6 +11,7 @@ use http::header::{
     CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderName,
     X_CONTENT_TYPE_OPTIONS,
 };
+use tokio::io::AsyncReadExt as _;
 use tokio_util::io::ReaderStream;
 use windlass_runtime::Error;
 
@@ -18,29 +19,46 @@ pub(super) async fn serve(State(app): State<App>, By(caller): By, path: InPath) 
     let file = app.windlass.artifact(&caller, path.task()?, path.get("artifact")).await?;
     let opened = tokio::fs::File::open(&file.path).await.map_err(Error::Io)?;
     let (content_type, inline) = shown_as(&file.mime_type);
-    let name: String =
-        file.name.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-')).collect();
-    let disposition = format!("{}; filename=\"{name}\"", if inline { "inline" } else { "attachment" });
-    let mut response = Response::new(Body::from_stream(ReaderStream::with_capacity(opened, 64 << 10)));
+    let disposition = format!("{}; filename=\"{}\"", if inline { "inline" } else { "attachment" }, plain(&file.name));
+    let mut response = attachment(opened, file.size, &content_type, &disposition, "private, max-age=3600");
+    if let Ok(tag) = HeaderValue::from_str(&format!("\"{}\"", file.sha256)) {
+        response.headers_mut().insert(ETAG, tag);
+    }
+    Ok(response)
+}
+
+/// A name of a file that can stand in a header and on any disk.
+pub(super) fn plain(name: &str) -> String {
+    name.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-')).collect()
+}
+
+/// A file with the headers that keep a browser from making anything of it.
+pub(super) fn attachment(
+    file: tokio::fs::File,
+    size: u64,
+    content_type: &str,
+    disposition: &str,
+    cache: &'static str,
+) -> Response {
+    let body = ReaderStream::with_capacity(file.take(size), 64 << 10);
+    let mut response = Response::new(Body::from_stream(body));
     let headers = response.headers_mut();
     let fixed = [
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (CONTENT_SECURITY_POLICY, "sandbox; default-src 'none'"),
         (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
-        (CACHE_CONTROL, "private, max-age=3600"),
+        (CACHE_CONTROL, cache),
     ];
     for (name, value) in fixed {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    headers.insert(CONTENT_LENGTH, file.size.into());
-    for (name, value) in
-        [(CONTENT_TYPE, content_type), (CONTENT_DISPOSITION, disposition), (ETAG, format!("\"{}\"", file.sha256))]
-    {
-        if let Ok(value) = HeaderValue::from_str(&value) {
+    headers.insert(CONTENT_LENGTH, size.into());
+    for (name, value) in [(CONTENT_TYPE, content_type), (CONTENT_DISPOSITION, disposition)] {
+        if let Ok(value) = HeaderValue::from_str(value) {
             headers.insert(name, value);
         }
     }
-    Ok(response)
+    response
 }
 
 /// The media type that is sent, and whether a browser may show the file: pictures without script, and plain text.

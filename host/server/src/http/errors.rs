@@ -15,7 +15,8 @@ macro_rules! pages {
 
 pages! {
     "WL0001" "WL0002" "WL0003" "WL0004" "WL0005" "WL0006" "WL0007" "WL0008" "WL0009" "WL0010"
-    "WL0011" "WL0012" "WL0013" "WL0014" "WL0015" "WL0016" "WL0017" "WL0018" "WL0019"
+    "WL0011" "WL0012" "WL0013" "WL0014" "WL0015" "WL0016" "WL0017" "WL0018" "WL0019" "WL0020"
+    "WL0021" "WL0030" "WL0031" "WL0032" "WL0033" "WL0040"
     "WL0101" "WL0102" "WL0103" "WL0104" "WL0105" "WL0106" "WL0107" "WL0108" "WL0109" "WL0110" "WL0111"
 }
 
@@ -52,9 +53,19 @@ pub(crate) fn runtime_errors() -> Vec<windlass_runtime::Error> {
         Error::Refused(Refusal::NotWasm),
         Error::PluginHeld { name: text(), turns: 0 },
         Error::BuiltIn(text()),
+        Error::UnknownSecret(text()),
+        Error::SecretsKey(text()),
+        Error::UnknownFile { path: text(), known: vec![] },
         Error::NotOperator,
         Error::Io(std::io::Error::other("")),
         Error::Closing,
+        Error::UnknownToken(text()),
+        Error::TokenTaken(text()),
+        Error::AskedFirst {
+            tool: text(),
+            ask: Box::new(windlass_core::AskFirst { key: text(), message: text(), schema: serde_json::Value::Null }),
+        },
+        Error::NoSpace { free: 0, needed: 0 },
     ]
 }
 

@@ -36,6 +36,19 @@ impl FromRequestParts<App> for By {
     }
 }
 
+/// A caller that is an operator. Goes before the body in the order of extraction: 64 MiB are not read for somebody who
+/// may not send them.
+pub(super) struct Operator(pub Caller);
+
+impl FromRequestParts<App> for Operator {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let By(caller) = By::from_request_parts(parts, app).await?;
+        if caller.operator { Ok(Self(caller)) } else { Err(Error::NotOperator.into()) }
+    }
+}
+
 /// Named parts of the path.
 pub(super) struct InPath(HashMap<String, String>);
 

@@ -1,19 +1,15 @@
-//! Who may come in, judged before any route: the names this host answers to, pages of other origins, and the caller.
+//! Who may come in, judged before any route: the names this host answers to, pages of other origins, and what a
+//! request says of its sender. Whether that is true of a token is `access`'s to find out.
 //!
 //! A web site in the user's browser can send requests to a loopback port. It can't choose the `Host` header of a name it
 //! rebinds here, nor hide its `Origin`, nor what the browser says in `Sec-Fetch-Site`: all three are checked, on every
 //! path and method.
 
-use super::App;
-use super::problem::{EdgeError, Problem};
-use axum::extract::{Request, State};
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use super::problem::EdgeError;
 use http::header::{AUTHORIZATION, HOST, HeaderName, ORIGIN};
 use http::{HeaderMap, Uri};
 use sha2::{Digest, Sha256};
 use std::net::SocketAddr;
-use windlass_runtime::Caller;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
@@ -23,7 +19,23 @@ pub struct Guard {
     port: u16,
     names: Vec<String>,
     token: [u8; 32],
+    /// Who comes without a token may be let in: only this machine reaches the port.
+    anonymous: bool,
 }
+
+/// What a request says of its sender.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// Nothing.
+    Nobody,
+    /// It has the token of `host.json`.
+    Host,
+    /// It has another token, which is still to be looked up.
+    Token(String),
+}
+
+const NO_TOKEN: &str =
+    "the host listens beyond this machine, so every request needs `Authorization: Bearer` and a token";
 
 impl Guard {
     /// For a host that listens here and whose operators hold this token.
@@ -37,17 +49,18 @@ impl Guard {
         if !names.contains(&own) {
             names.push(own);
         }
-        Self { port: listen.port(), names, token: Sha256::digest(token.as_bytes()).into() }
+        let token = Sha256::digest(token.as_bytes()).into();
+        Self { port: listen.port(), names, token, anonymous: listen.ip().is_loopback() }
     }
 
-    /// Whether the request may come in, and who sends it.
+    /// Whether the request may come in, and who it says sends it.
     ///
     /// # Errors
     /// `ForeignHost`, `ForeignOrigin`, `Unauthorized`.
-    pub fn judge(&self, uri: &Uri, headers: &HeaderMap) -> Result<Caller, EdgeError> {
+    pub fn judge(&self, uri: &Uri, headers: &HeaderMap) -> Result<Claim, EdgeError> {
         let host = self.host(uri, headers)?;
         self.origin(&host, headers)?;
-        self.caller(headers)
+        self.claim(headers)
     }
 
     /// The one `Host`, lower-case, that is a name of ours with our port.
@@ -93,17 +106,17 @@ impl Guard {
         Ok(())
     }
 
-    fn caller(&self, headers: &HeaderMap) -> Result<Caller, EdgeError> {
+    fn claim(&self, headers: &HeaderMap) -> Result<Claim, EdgeError> {
         let mut all = headers.get_all(AUTHORIZATION).iter();
         let Some(given) = all.next() else {
-            return Ok(Caller { principal: "local".into(), operator: false });
+            return if self.anonymous { Ok(Claim::Nobody) } else { Err(EdgeError::Unauthorized(NO_TOKEN)) };
         };
         if all.next().is_some() {
             return Err(EdgeError::Unauthorized("Authorization stands twice"));
         }
         let token = given.to_str().ok().and_then(|text| {
             let (scheme, token) = text.split_once(' ')?;
-            scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+            scheme.eq_ignore_ascii_case("bearer").then_some(token.trim()).filter(|token| !token.is_empty())
         });
         let Some(token) = token else {
             return Err(EdgeError::Unauthorized("Authorization must be `Bearer` and a token"));
@@ -111,22 +124,7 @@ impl Guard {
         let digest: [u8; 32] = Sha256::digest(token.as_bytes()).into();
         // Every byte is looked at, wherever the first difference is: time says nothing of the token.
         let difference = digest.iter().zip(&self.token).fold(0, |sum, (a, b)| sum | (a ^ b));
-        if difference == 0 {
-            Ok(Caller { principal: "local".into(), operator: true })
-        } else {
-            Err(EdgeError::Unauthorized("the token is not the operator token of this host; it changes at each start"))
-        }
-    }
-}
-
-/// The layer around all routes.
-pub(super) async fn layer(State(app): State<App>, mut request: Request, next: Next) -> Response {
-    match app.guard.judge(request.uri(), request.headers()) {
-        Ok(caller) => {
-            request.extensions_mut().insert(caller);
-            next.run(request).await
-        }
-        Err(error) => Problem::from(error).into_response(),
+        Ok(if difference == 0 { Claim::Host } else { Claim::Token(token.to_owned()) })
     }
 }
 
@@ -144,7 +142,7 @@ mod tests {
         for (name, value) in headers {
             map.append(HeaderName::from_bytes(name.as_bytes()).unwrap(), value.parse().unwrap());
         }
-        guard.judge(&uri.parse().unwrap(), &map).map(|caller| caller.operator).map_err(|error| error.spec().code)
+        guard.judge(&uri.parse().unwrap(), &map).map(|claim| claim == Claim::Host).map_err(|error| error.spec().code)
     }
 
     #[test]
@@ -212,15 +210,32 @@ mod tests {
     }
 
     #[test]
-    fn a_token_makes_an_operator_and_a_wrong_one_nobody() {
-        let with = |value| judge("127.0.0.1:7420", &[("host", "127.0.0.1:7420"), ("authorization", value)]);
-        assert_eq!(with("Bearer secret"), Ok(true));
-        assert_eq!(with("bearer secret"), Ok(true));
-        for wrong in ["Bearer wrong", "Bearer ", "Bearer", "secret", "Basic c2VjcmV0", "Bearer secretx", ""] {
-            assert_eq!(with(wrong), Err("WL0105"), "{wrong}");
+    fn a_token_is_the_hosts_or_still_to_be_looked_up_and_never_nobodys() {
+        let guard = Guard::new("127.0.0.1:7420".parse().unwrap(), "secret");
+        let claim = |values: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append(AUTHORIZATION, value.parse().unwrap());
+            }
+            guard.claim(&headers).map_err(|error| error.spec().code)
+        };
+        assert_eq!(claim(&[]), Ok(Claim::Nobody));
+        for own in ["Bearer secret", "bearer secret", "BEARER  secret "] {
+            assert_eq!(claim(&[own]), Ok(Claim::Host), "{own}");
         }
-        let twice =
-            [("host", "127.0.0.1:7420"), ("authorization", "Bearer secret"), ("authorization", "Bearer secret")];
-        assert_eq!(judge("127.0.0.1:7420", &twice), Err("WL0105"));
+        for (other, token) in [("Bearer wrong", "wrong"), ("Bearer secretx", "secretx"), ("bearer a b", "a b")] {
+            assert_eq!(claim(&[other]), Ok(Claim::Token(token.into())), "{other}");
+        }
+        for wrong in ["Bearer ", "Bearer", "secret", "Basic c2VjcmV0", "", "Bearer\tsecret"] {
+            assert_eq!(claim(&[wrong]), Err("WL0105"), "{wrong}");
+        }
+        assert_eq!(claim(&["Bearer secret", "Bearer secret"]), Err("WL0105"));
+    }
+
+    #[test]
+    fn a_host_that_others_reach_lets_nobody_in_without_a_token() {
+        let host = ("host", "192.0.2.7:7420");
+        assert_eq!(judge("192.0.2.7:7420", &[host]), Err("WL0105"));
+        assert_eq!(judge("192.0.2.7:7420", &[host, ("authorization", "Bearer secret")]), Ok(true));
     }
 }

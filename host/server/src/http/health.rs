@@ -25,6 +25,7 @@ pub(super) async fn ready(State(app): State<App>) -> Response {
         "store": health.store.err().unwrap_or_else(|| "ok".to_owned()),
         "browser": browser,
         "turns": health.turns,
+        "parkedTurns": health.parked,
         "freeSlots": health.free_slots,
         "openContexts": health.contexts,
     });

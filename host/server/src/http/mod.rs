@@ -1,13 +1,16 @@
 //! The HTTP API, its streams, and the plain page.
 //!
 //! Owns: what a request looks like, what may come in, how answers and refusals are written. Leaves to the runtime: what
-//! a task may do. `routes` has every route of the API in one table; `guard` judges every request before it.
+//! a task may do. `routes` has every route of the API in one table; `guard` and `access` judge
+//! every request before it.
 
+mod access;
 mod artifacts;
 mod conn;
 mod errors;
 mod events;
 mod extract;
+mod files;
 mod follow;
 pub mod guard;
 mod health;
@@ -17,8 +20,10 @@ mod plugins;
 pub mod problem;
 mod routes;
 mod schemas;
+mod secrets;
 mod sse;
 mod tasks;
+mod tokens;
 mod watch;
 
 pub(crate) use conn::serve;
@@ -67,7 +72,7 @@ pub(crate) fn router(app: App) -> Router {
         .merge(pages::router())
         .method_not_allowed_fallback(not_offered)
         .fallback(nothing_there)
-        .layer(from_fn_with_state(app.clone(), guard::layer))
+        .layer(from_fn_with_state(app.clone(), access::layer))
         .with_state(app)
 }
 

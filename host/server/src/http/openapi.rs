@@ -30,7 +30,10 @@ pub fn document() -> Value {
         "paths": paths,
         "components": {
             "schemas": schemas::all(),
-            "securitySchemes": {"operator": {"type": "http", "scheme": "bearer", "description": "The operator token of `host.json` in the data folder. Without a token the caller is the principal `local`."}},
+            "securitySchemes": {
+                "token": {"type": "http", "scheme": "bearer", "description": "A token of `windlass token create`: its holder is the principal of that name. Without a token the caller is the principal `local`, a user."},
+                "operator": {"type": "http", "scheme": "bearer", "description": "A token of the role `operator`, or the one of `host.json` in the data folder."},
+            },
         },
     })
 }
@@ -55,13 +58,15 @@ fn operation(route: &Route) -> Value {
     if let Some(body) = body(route.body) {
         operation["requestBody"] = body;
     }
-    operation["security"] = if route.operators { json!([{"operator": []}]) } else { json!([{}, {"operator": []}]) };
+    operation["security"] =
+        if route.operators { json!([{"operator": []}]) } else { json!([{}, {"token": []}, {"operator": []}]) };
     operation
 }
 
 fn path_schema(name: &str) -> Value {
     match name {
         "id" => json!({"$ref": "#/components/schemas/TaskId"}),
+        "token" => json!({"type": "string", "pattern": "^([1-9][0-9]*|[a-z][a-z0-9_-]{0,63})$"}),
         "artifact" => json!({"type": "string", "pattern": "^a[0-9]+$"}),
         _ => json!({"type": "string", "pattern": "^[a-z][a-z0-9_-]{0,63}$"}),
     }

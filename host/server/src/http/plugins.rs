@@ -1,7 +1,7 @@
 //! Plugins, for operators: install, look at, grant, enable, remove.
 
 use super::App;
-use super::extract::{By, InPath, Json, Query, Wasm};
+use super::extract::{By, InPath, Json, Operator, Query, Wasm};
 use super::problem::Problem;
 use super::tasks::answer_json;
 use axum::extract::State;
@@ -10,7 +10,7 @@ use http::header::LOCATION;
 use http::{HeaderValue, StatusCode};
 use serde::Deserialize;
 use serde_json::json;
-use windlass_runtime::{Caller, Error, PatchPlugin};
+use windlass_runtime::PatchPlugin;
 
 pub(super) async fn list(State(app): State<App>, By(caller): By) -> Result<Response, Problem> {
     Ok(answer_json(StatusCode::OK, &json!({"plugins": app.windlass.plugins(&caller).await?})))
@@ -18,18 +18,6 @@ pub(super) async fn list(State(app): State<App>, By(caller): By) -> Result<Respo
 
 pub(super) async fn show(State(app): State<App>, By(caller): By, path: InPath) -> Result<Response, Problem> {
     Ok(answer_json(StatusCode::OK, &app.windlass.plugin(&caller, path.get("name")).await?))
-}
-
-/// Goes before the body in the order of extraction: 64 MiB are not read for somebody who may not send them.
-pub(super) struct Operator(Caller);
-
-impl axum::extract::FromRequestParts<App> for Operator {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut http::request::Parts, app: &App) -> Result<Self, Problem> {
-        let By(caller) = By::from_request_parts(parts, app).await?;
-        if caller.operator { Ok(Self(caller)) } else { Err(Error::NotOperator.into()) }
-    }
 }
 
 pub(super) async fn add(

@@ -38,7 +38,7 @@ pub enum EdgeError {
     /// A page of another origin sent it.
     #[error("the request comes from a page of {0}: only pages of this host may call it")]
     ForeignOrigin(String),
-    /// A token that is not the operator's, or another scheme.
+    /// A token that is not in force, another scheme, or no token where one is needed.
     #[error("{0}")]
     Unauthorized(&'static str),
     /// Another media type than the route takes.
@@ -93,7 +93,7 @@ impl EdgeError {
             Self::Method { .. } => spec("WL0102", "Method not offered", 405),
             Self::ForeignHost { .. } => spec("WL0103", "Foreign host name", 403),
             Self::ForeignOrigin(_) => spec("WL0104", "Foreign origin", 403),
-            Self::Unauthorized(_) => spec("WL0105", "Not a token of this host", 401),
+            Self::Unauthorized(_) => spec("WL0105", "Not a token in force", 401),
             Self::MediaType { .. } => spec("WL0106", "Other media type", 415),
             Self::NotJson { .. } => spec("WL0107", "Not JSON", 400),
             Self::TooLarge { .. } => spec("WL0108", "Body too large", 413),

@@ -1,7 +1,7 @@
 //! Every route of the API in one table: the router, the checks before a handler and the OpenAPI document are made of it.
 
-use super::{App, artifacts, events, follow, health, openapi, plugins, tasks, watch};
-use axum::routing::{MethodRouter, delete, get, patch, post};
+use super::{App, artifacts, events, files, follow, health, openapi, plugins, secrets, tasks, tokens, watch};
+use axum::routing::{MethodRouter, delete, get, patch, post, put};
 
 /// What a route takes as its body.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +63,7 @@ pub(crate) struct Route {
     pub(crate) id: &'static str,
     /// One line.
     pub(crate) about: &'static str,
-    /// Needs the operator token.
+    /// Needs the token of an operator.
     pub(crate) operators: bool,
     /// Its query parameters; any other is refused.
     pub(crate) params: &'static [Param],
@@ -124,7 +124,14 @@ pub(crate) static ROUTES: &[Route] = &[
         )],
         body: Body::Json("CreateTask"),
         answers: &[(201, "The task; `Location` has its address.", Carries::Json("Task"))],
-        refusals: &[(404, "WL0001"), (422, "WL0002"), (422, "WL0008"), (422, "WL0011")],
+        refusals: &[
+            (404, "WL0001"),
+            (422, "WL0002"),
+            (422, "WL0008"),
+            (422, "WL0011"),
+            (422, "WL0030"),
+            (507, "WL0040"),
+        ],
         ..route("POST", "/api/v1/tasks", "createTask", "Calls a tool: makes a task and opens its first turn.", || {
             post(tasks::create)
         })
@@ -269,6 +276,23 @@ pub(crate) static ROUTES: &[Route] = &[
         })
     },
     Route {
+        answers: &[(200, "The files by path.", Carries::Json("Files"))],
+        refusals: &[(404, "WL0003")],
+        ..route(
+            "GET",
+            "/api/v1/tasks/{id}/files",
+            "listFiles",
+            "Files of the workdir: in the open turn, or as the newest left them.",
+            || get(files::list),
+        )
+    },
+    Route {
+        params: &[param("path", r#"{"type":"string"}"#, "As `listFiles` has it, below `/workdir`.")],
+        answers: &[(200, "The file, as an attachment.", Carries::File)],
+        refusals: &[(404, "WL0003"), (404, "WL0033")],
+        ..route("GET", "/api/v1/tasks/{id}/file", "getFile", "A file of the workdir.", || get(files::serve))
+    },
+    Route {
         answers: &[(200, "Events `task`, `caught-up`, `deleted`, `reset`.", Carries::Events)],
         ..route(
             "GET",
@@ -318,6 +342,51 @@ pub(crate) static ROUTES: &[Route] = &[
         refusals: &[(404, "WL0013"), (409, "WL0015"), (409, "WL0016")],
         ..route("DELETE", "/api/v1/plugins/{name}", "removePlugin", "Removes a plugin that no open turn holds.", || {
             delete(plugins::remove)
+        })
+    },
+    Route {
+        operators: true,
+        answers: &[(200, "The secrets, without what they say.", Carries::Json("Secrets"))],
+        ..route("GET", "/api/v1/secrets", "listSecrets", "Secrets and what they are bound to.", || get(secrets::list))
+    },
+    Route {
+        operators: true,
+        body: Body::Json("SetSecret"),
+        answers: &[
+            (200, "The secret, with a new version.", Carries::Json("Secret")),
+            (201, "The secret.", Carries::Json("Secret")),
+        ],
+        refusals: &[(422, "WL0011"), (503, "WL0032")],
+        ..route("PUT", "/api/v1/secrets/{name}", "setSecret", "Keeps a secret, or a new version of one.", || {
+            put(secrets::set)
+        })
+    },
+    Route {
+        operators: true,
+        answers: &[(204, "It is gone, with all its versions.", Carries::Nothing)],
+        refusals: &[(404, "WL0031")],
+        ..route("DELETE", "/api/v1/secrets/{name}", "removeSecret", "Removes a secret.", || delete(secrets::remove))
+    },
+    Route {
+        operators: true,
+        answers: &[(200, "The tokens, those that ended too; never the secret itself.", Carries::Json("Tokens"))],
+        ..route("GET", "/api/v1/tokens", "listTokens", "Tokens and when they were used.", || get(tokens::list))
+    },
+    Route {
+        operators: true,
+        body: Body::Json("CreateToken"),
+        answers: &[(201, "The token, shown this once.", Carries::Json("NewToken"))],
+        refusals: &[(409, "WL0021"), (422, "WL0011")],
+        ..route("POST", "/api/v1/tokens", "createToken", "Makes a token, whose holder is a principal.", || {
+            post(tokens::create)
+        })
+    },
+    Route {
+        operators: true,
+        answers: &[(204, "It is not in force any more, and what it opened ends.", Carries::Nothing)],
+        refusals: &[(404, "WL0020"), (422, "WL0011")],
+        ..route("DELETE", "/api/v1/tokens/{token}", "revokeToken", "Revokes a token by its id or name.", || {
+            delete(tokens::revoke)
         })
     },
     Route {

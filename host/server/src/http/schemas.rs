@@ -1,7 +1,7 @@
 //! The JSON Schemas of the API: the record, the views, the bodies.
 
 use serde_json::{Value, json};
-use windlass_core::{Cause, Kind, Status, WaitingFor};
+use windlass_core::{Cause, Kind, Status, TaskSupport, WaitingFor};
 
 fn of(name: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{name}")})
@@ -40,7 +40,7 @@ fn body(required: &[&str], properties: &Value) -> Value {
 /// All of them by name.
 pub(super) fn all() -> Value {
     let mut all = json!({});
-    for part in [words(), tasks(), bodies(), plugins()] {
+    for part in [words(), tasks(), bodies(), plugins(), tokens()] {
         if let (Some(all), Value::Object(part)) = (all.as_object_mut(), part) {
             all.extend(part);
         }
@@ -82,6 +82,7 @@ fn words() -> Value {
                 "rule": text(),
                 "message": text(),
             }))},
+            "askFirst": of("AskFirst"),
         })),
         "Alive": object(&["status", "version", "pid"], &json!({"status": {"const": "ok"}, "version": text(), "pid": {"type": "integer"}})),
         "Ready": object(&["ready", "store", "browser"], &json!({
@@ -89,6 +90,7 @@ fn words() -> Value {
             "store": {"type": "string", "description": "`ok`, or why not."},
             "browser": {"type": "string", "description": "`runs`, `ok` (starts with the first page), or why no page can be opened. The host is ready without."},
             "turns": {"type": "integer", "description": "Open turns of this host, running or waiting."},
+            "parkedTurns": {"type": "integer"},
             "freeSlots": {"type": "integer"},
             "openContexts": {"type": "integer"},
         })),
@@ -97,7 +99,7 @@ fn words() -> Value {
 
 fn tasks() -> Value {
     json!({
-        "Tool": object(&["name", "description", "plugin", "inputSchema"], &json!({
+        "Tool": object(&["name", "description", "plugin", "inputSchema", "taskSupport"], &json!({
             "name": text(),
             "title": nullable(&text()),
             "description": text(),
@@ -105,6 +107,13 @@ fn tasks() -> Value {
             "inputSchema": {"type": "object", "description": "JSON Schema 2020-12."},
             "outputSchema": nullable(&json!({"type": "object"})),
             "annotations": {"type": "object"},
+            "taskSupport": {"enum": TaskSupport::ALL.map(TaskSupport::as_str), "description": "Whether a call over MCP may, must or can't be taken as a task. Here each call is one."},
+            "askFirst": nullable(&of("AskFirst")),
+        })),
+        "AskFirst": object(&["key", "message", "schema"], &json!({
+            "key": text(),
+            "message": text(),
+            "schema": {"type": "object", "description": "A flat form. A call over HTTP has its fields in the input; without those that it requires it is refused with WL0030."},
         })),
         "Tools": object(&["tools"], &json!({"tools": list("Tool")})),
         "Task": object(&["id", "tool", "plugin", "principal", "status", "turn", "open", "archived", "createdAt", "updatedAt", "firstSeq", "lastSeq"], &json!({
@@ -148,6 +157,11 @@ fn tasks() -> Value {
             "hasMore": {"type": "boolean", "description": "More are there already."},
             "open": {"type": "boolean", "description": "A turn is open: more may come."},
         })),
+        "Files": object(&["files"], &json!({"files": {"type": "array", "items": object(&["path", "size", "modifiedAt"], &json!({
+            "path": {"type": "string", "description": "Below `/workdir`."},
+            "size": {"type": "integer"},
+            "modifiedAt": time(),
+        }))}})),
         "Continued": object(&["messageId"], &json!({"messageId": {"type": "integer", "minimum": 1}})),
     })
 }
@@ -172,6 +186,15 @@ fn bodies() -> Value {
         }})),
         "ArchiveTask": body(&[], &json!({"archived": {"type": "boolean", "default": true}})),
         "FailTask": body(&[], &json!({"message": {"type": ["string", "null"]}})),
+        "SetSecret": body(&["value"], &json!({
+            "value": {"type": "string", "minLength": 1, "maxLength": 65536, "writeOnly": true},
+            "origins": {"type": ["array", "null"], "items": text(), "description": "Where it may be sent; a new version without keeps those it has."},
+        })),
+        "CreateToken": body(&["name"], &json!({
+            "name": {"type": "string", "pattern": "^[a-z][a-z0-9_-]{0,63}$", "description": "The principal that its holder is."},
+            "role": {"enum": ["user", "operator"], "default": "user"},
+            "ttlMs": {"type": ["integer", "null"], "minimum": 1, "maximum": 315_360_000_000_u64, "description": "When it ends by itself; none: when it is revoked."},
+        })),
         "PatchPlugin": body(&[], &json!({
             "enabled": {"type": ["boolean", "null"]},
             "grants": {"type": ["array", "null"], "items": text(), "description": "Permission lines; they replace those that are there."},
@@ -195,6 +218,35 @@ fn plugins() -> Value {
             "grants": lines,
             "addedAt": time(),
         })),
+        "Secret": object(&["name", "version", "origins", "createdAt", "updatedAt"], &json!({
+            "name": text(),
+            "version": {"type": "integer", "minimum": 1, "description": "One more with each value."},
+            "origins": {"type": "array", "items": {"type": "string", "examples": ["https://shop.example"]}},
+            "createdAt": time(),
+            "updatedAt": time(),
+        })),
+        "Secrets": object(&["secrets"], &json!({"secrets": list("Secret")})),
         "Plugins": object(&["plugins"], &json!({"plugins": list("Plugin")})),
+    })
+}
+
+fn tokens() -> Value {
+    let fields = json!({
+        "id": {"type": "integer", "minimum": 1},
+        "name": {"type": "string", "description": "The principal that its holder is."},
+        "role": {"enum": ["user", "operator"]},
+        "state": {"enum": ["active", "expired", "revoked"]},
+        "createdAt": time(),
+        "expiresAt": nullable(&time()),
+        "lastUsedAt": nullable(&time()),
+        "revokedAt": nullable(&time()),
+    });
+    let mut new = fields.clone();
+    new["token"] =
+        json!({"type": "string", "description": "What to send as `Authorization: Bearer`; answered this once."});
+    json!({
+        "Token": object(&["id", "name", "role", "state", "createdAt"], &fields),
+        "NewToken": object(&["id", "name", "role", "state", "createdAt", "token"], &new),
+        "Tokens": object(&["tokens"], &json!({"tokens": list("Token")})),
     })
 }

@@ -136,7 +136,6 @@ fn cases() -> Vec<Case> {
         get("plugins for a user", "/api/v1/plugins", 403, "WL0017", "operator"),
         case("another method", Method::PUT, "/api/v1/tasks", 405, "WL0102", "PUT"),
         get("nothing", "/api/v1/nothing", 404, "WL0101", "/api/v1/openapi.json has every path"),
-        get("what does not exist yet: files", &task("/files"), 404, "WL0101", ""),
         get("what does not exist yet: browser", &task("/browser"), 404, "WL0101", ""),
         get("what does not exist yet: metrics", "/metrics", 404, "WL0101", ""),
         case("what does not exist yet: ask", Method::POST, &task("/ask"), 404, "WL0101", "").body("{}"),

@@ -2,7 +2,7 @@
 
 use crate::support::guest;
 use serde_json::Value;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
@@ -32,6 +32,7 @@ impl Program {
             .env("XDG_CONFIG_HOME", self.data())
             .env("WINDLASS_LISTEN", "127.0.0.1:0")
             .env("WINDLASS_LOG", "warn")
+            .env("WINDLASS_MIN_FREE_MIB", "0")
             .args(arguments)
             .arg("--data")
             .arg(self.data().join("data"))
@@ -192,6 +193,88 @@ fn a_terminated_host_leaves_no_host_json() {
     assert!(program.host().is_none());
 }
 
+impl Program {
+    /// Calls a tool, and leaves when its log says this.
+    fn begin(&self, arguments: &[&str], said: &str) -> String {
+        let mut arguments = arguments.to_vec();
+        arguments.push("--json");
+        let mut run = self.command(&arguments).stdout(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(run.stdout.take().unwrap()).lines();
+        let records = lines.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+        let found =
+            records.into_iter().find(|record| record["text"].as_str().is_some_and(|text| text.starts_with(said)));
+        run.kill().unwrap();
+        run.wait().unwrap();
+        found.unwrap_or_else(|| panic!("nothing says {said}"))["taskId"].as_str().unwrap().to_owned()
+    }
+
+    fn kinds(&self, id: &str) -> Vec<String> {
+        let log = self.json(&["tasks", "logs", id]);
+        log.iter().filter_map(|record| record["kind"].as_str().map(str::to_owned)).collect()
+    }
+}
+
+#[test]
+fn a_host_told_to_end_parks_what_waits_and_a_second_word_hastens_what_runs() {
+    let mut program = Program::new();
+    let url = program.serve();
+    program.add("polite_cancel");
+    program.add("hostile_cancel_ignorer");
+    let waits = program.begin(&["run", "polite_cancel", "in=ask"], "Asks");
+    let runs = program.begin(&["run", "hostile_cancel_ignorer"], "Ignoring");
+    let pid = program.host().unwrap()["pid"].as_u64().unwrap();
+    let since = std::time::Instant::now();
+    signal(pid, rustix::process::Signal::TERM);
+    // Nobody is let in any more, and the one that runs has its time.
+    while std::net::TcpStream::connect(url.trim_start_matches("http://")).is_ok() {}
+    let mut host = program.serving.take().unwrap();
+    assert!(host.try_wait().unwrap().is_none(), "it waits for what runs");
+    signal(pid, rustix::process::Signal::TERM);
+    assert_eq!(host.wait().unwrap().code(), Some(0));
+    assert!(since.elapsed() < std::time::Duration::from_secs(9), "{:?}", since.elapsed());
+    program.serve();
+    assert!(program.kinds(&runs).contains(&"turn.resumed".to_owned()), "left as it was, and taken over");
+    assert!(!program.kinds(&waits).contains(&"turn.resumed".to_owned()), "parked: it did not notice");
+    assert_eq!(program.run(&["tasks", "cancel", &runs]).0, 0);
+    assert_eq!(program.run(&["tasks", "cancel", &waits]).0, 0);
+}
+
+/// What a host at this address answers, head and body, without the help of `host.json`.
+fn ask(url: &str, request: &str, body: &str) -> String {
+    let address = url.trim_start_matches("http://");
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    let head = format!("{request} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n");
+    write!(stream, "{head}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn a_host_that_was_stopped_while_another_took_its_folder_appends_nothing() {
+    let mut program = Program::new();
+    let url = program.serve();
+    program.add("polite_cancel");
+    let id = program.begin(&["run", "polite_cancel", "in=ask"], "Asks");
+    let mut slept = program.serving.take().unwrap();
+    signal(u64::from(slept.id()), rustix::process::Signal::STOP);
+    std::fs::remove_file(program.data().join("data/lock")).unwrap();
+    program.serve();
+    assert!(program.kinds(&id).contains(&"turn.resumed".to_owned()), "the other one took the turn over");
+    let log = program.json(&["tasks", "logs", &id]);
+    signal(u64::from(slept.id()), rustix::process::Signal::CONT);
+    let continued = ask(&url, &format!("POST /api/v1/tasks/{id}/continue"), r#"{"text": "of the one that slept"}"#);
+    let created = ask(&url, "POST /api/v1/tasks", r#"{"tool": "polite_cancel", "input": {}}"#);
+    for answer in [continued, created, ask(&url, "GET /readyz", "")] {
+        assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
+    }
+    assert_eq!(program.json(&["tasks", "logs", &id]), log);
+    assert_eq!(program.json(&["tasks", "list"]).len(), 1);
+    assert_eq!(program.run(&["tasks", "cancel", &id]).0, 0, "the other one goes on");
+    slept.kill().unwrap();
+    slept.wait().unwrap();
+}
+
 #[test]
 fn a_run_follows_its_task_through_a_killed_host() {
     let mut program = Program::new();
@@ -258,4 +341,121 @@ fn the_doctor_names_a_cure_for_each_finding() {
     for finding in findings {
         assert!(finding["verdict"] == "good" || finding["cure"] != "", "{finding}");
     }
+}
+
+#[test]
+fn a_token_makes_the_caller_of_every_command_somebody() {
+    let program = Program::new();
+    // The host that this starts logs all it can.
+    let mut create = program.command(&["token", "create", "ann", "--ttl", "30d"]);
+    let Output { status, stdout, stderr } = create.env("WINDLASS_LOG", "trace").output().unwrap();
+    let (out, err) = (String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap());
+    assert!(status.success(), "{err}");
+    let token = out.trim_end().to_owned();
+    assert!(out.lines().count() == 1 && token.starts_with("wl_"), "{out}");
+    assert!(err.contains("`ann` (user) until 2") && err.contains("token revoke ann`"), "{err}");
+    assert!(!err.contains(&token), "{err}");
+    program.add("basic_hello");
+    let with = |arguments: &[&str], token: &str| {
+        let Output { status, stdout, stderr } =
+            program.command(arguments).env("WINDLASS_TOKEN", token).output().unwrap();
+        (status.code().unwrap(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
+    };
+    let (exit, out, err) = with(&["run", "basic_hello", "name=Ada", "--json"], &token);
+    assert_eq!(exit, 0, "{err}");
+    let task: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
+    assert_eq!((&task["principal"], &task["status"]), (&"ann".into(), &"completed".into()));
+    let id = task["id"].as_str().unwrap();
+    assert_eq!(with(&["tasks", "show", id], &token).0, 0);
+    assert_eq!(program.run(&["tasks", "show", id]).0, 3, "for `local` it does not exist");
+    assert!(program.json(&["tasks", "list"]).is_empty());
+    let list = program.json(&["token", "list"]);
+    assert_eq!((&list[0]["name"], &list[0]["state"]), (&"ann".into(), &"active".into()));
+    let (_, shown, _) = program.run(&["token", "list"]);
+    assert!(shown.contains("ann") && shown.contains("last used") && !shown.contains(&token), "{shown}");
+    assert_eq!(program.run(&["token", "create", "ann"]).0, 4, "the name is in use");
+    assert_eq!(program.run(&["token", "create", "local"]).0, 2);
+    let (exit, _, err) = program.run(&["token", "revoke", &token[..60]]);
+    assert!(exit == 3 && !err.contains(&token[..60]), "{err}");
+    assert_eq!(program.run(&["token", "revoke", "ann"]).0, 0);
+    assert_eq!(program.run(&["token", "revoke", "ben"]).0, 3);
+    for wrong in [token.as_str(), "wl_nonsense"] {
+        for command in [&["tasks", "list"][..], &["run", "basic_hello", "name=Ada"], &["tools"]] {
+            let (exit, _, err) = with(command, wrong);
+            assert!(exit == 5 && err.contains("WL0105") && !err.contains(wrong), "{command:?} {err}");
+        }
+    }
+    let (exit, _, err) = with(&["tasks", "list"], "two words");
+    assert!(exit == 2 && err.contains("WINDLASS_TOKEN is no token") && !err.contains("two words"), "{err}");
+    let log = std::fs::read_to_string(program.data().join("data/host.log")).unwrap();
+    let environment = std::fs::read(format!("/proc/{}/environ", program.host().unwrap()["pid"])).unwrap();
+    assert!(log.contains("TRACE"), "it logged");
+    assert!(!log.contains(&token[3..35]) && !log.contains("wl_nonsense"), "{log}");
+    assert!(!String::from_utf8_lossy(&environment).contains("WINDLASS_TOKEN"));
+}
+
+#[test]
+fn a_secret_comes_from_standard_input_and_is_never_shown() {
+    use std::io::Write as _;
+    let program = Program::new();
+    let value = "correct horse battery staple";
+    let mut set = program.command(&["secret", "set", "shop-token", "--origin", "https://shop.example"]);
+    let mut set = set.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    writeln!(set.stdin.take().unwrap(), "{value}").unwrap();
+    let Output { status, stdout, stderr } = set.wait_with_output().unwrap();
+    let said = format!("{}{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
+    assert!(status.success() && said.contains("shop-token") && !said.contains(value), "{said}");
+    let (exit, out, _) = program.run(&["secret", "list"]);
+    assert!(exit == 0 && out.contains("version 1 to https://shop.example") && !out.contains(value), "{out}");
+    let (exit, _, err) = program.run(&["secret", "set", "shop-token"]);
+    assert!(exit == 2 && err.contains("no value"), "{err}");
+    assert_eq!(program.run(&["secret", "remove", "shop-token"]).0, 0);
+    assert_eq!(program.run(&["secret", "remove", "shop-token"]).0, 3);
+    assert!(program.json(&["secret", "list"]).is_empty());
+}
+
+#[test]
+fn a_component_is_checked_and_stamped_without_a_host() {
+    let program = Program::new();
+    let file = guest("basic_hello");
+    let file = file.to_str().unwrap();
+    let (exit, out, err) = program.run(&["plugin", "check", file]);
+    assert!(exit == 0 && out.contains("basic_hello") && out.contains("name=…"), "{out}{err}");
+    assert!(out.contains("A host of this version takes it."), "{out}");
+    let checked = &program.json(&["plugin", "check", file])[0];
+    assert_eq!(checked["manifest"]["name"], "basic_hello");
+    assert!(checked["interfaces"].as_array().unwrap().contains(&"log".into()), "{checked}");
+
+    // What has none gets one; what has one, or would be refused, is left as it is.
+    let folder = program.data();
+    let (bare, manifest) = (folder.join("bare.wasm"), folder.join("manifest.json"));
+    let (bare, manifest) = (bare.to_str().unwrap(), manifest.to_str().unwrap());
+    std::fs::write(bare, without_manifest(&std::fs::read(file).unwrap())).unwrap();
+    std::fs::write(manifest, checked["manifest"].to_string()).unwrap();
+    let (exit, _, err) = program.run(&["plugin", "check", bare]);
+    assert!(exit == 2 && err.contains("has no manifest"), "{err}");
+    let (exit, _, err) = program.run(&["plugin", "stamp", file, "--manifest", manifest]);
+    assert!(exit == 2 && err.contains("has a manifest already"), "{err}");
+    std::fs::write(folder.join("wrong.json"), r#"{"name": "x"}"#).unwrap();
+    let (exit, _, err) =
+        program.run(&["plugin", "stamp", bare, "--manifest", folder.join("wrong.json").to_str().unwrap()]);
+    assert!(exit == 2 && err.contains("wrong.json: the manifest does not read"), "{err}");
+    assert_eq!(program.run(&["plugin", "stamp", bare, "--manifest", manifest]).0, 0);
+    assert_eq!(program.json(&["plugin", "check", bare])[0]["manifest"], checked["manifest"]);
+    assert!(program.host().is_none(), "no host was needed");
+
+    let (exit, out, _) = program.run(&["wit"]);
+    assert!(exit == 0 && out.contains("package windlass:plugin@0.1.0;"));
+    let wit = folder.join("my/wit");
+    assert_eq!(program.run(&["wit", wit.to_str().unwrap()]).0, 0);
+    assert_eq!(std::fs::read_to_string(wit.join("windlass.wit")).unwrap(), out);
+}
+
+/// The component with its manifest under another name, of the same length.
+fn without_manifest(component: &[u8]) -> Vec<u8> {
+    let name = b"windlass:manifest";
+    let at = component.windows(name.len()).position(|window| window == name).unwrap();
+    let mut bytes = component.to_vec();
+    bytes[at..at + name.len()].copy_from_slice(b"windlass:unloaded");
+    bytes
 }

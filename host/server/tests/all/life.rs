@@ -33,6 +33,24 @@ async fn a_call_becomes_a_task_that_ends_with_an_outcome() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_tool_asks_first_stands_in_the_input() {
+    let host = Host::with(&["mcp_conformance"]).await;
+    let name = "test_tool_with_task";
+    let tools = host.get("/api/v1/tools").await;
+    let tool = tools["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap();
+    assert_eq!((&tool["taskSupport"], &tool["askFirst"]["key"]), (&json!("required"), &json!("user_name")));
+    let (status, problem) = host.post("/api/v1/tasks", json!({"tool": name, "input": {}})).await;
+    assert_eq!((status, &problem["code"]), (422, &json!("WL0030")), "{problem}");
+    assert_eq!(problem["askFirst"], tool["askFirst"], "the form comes with the refusal");
+    assert!(problem["detail"].as_str().unwrap().contains("What is your name? Give name in the input"), "{problem}");
+    let (status, problem) = host.post("/api/v1/tasks", json!({"tool": name, "input": {"name": 7}})).await;
+    assert_eq!((status, &problem["code"]), (422, &json!("WL0002")));
+    assert_eq!(host.get("/api/v1/tasks").await["tasks"], json!([]));
+    let id = host.create(name, json!({"name": "Ada"})).await;
+    assert_eq!(host.ended(&id).await["outcome"]["content"][0]["text"], "Hello, Ada!");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_same_key_is_the_same_task() {
     let host = Host::with(&["basic_hello"]).await;
     let post = |body: Value| host.request(Method::POST, "/api/v1/tasks").header("idempotency-key", "once").json(&body);

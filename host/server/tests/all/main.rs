@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod bad_input;
+mod callers;
 mod cli;
 mod files;
 mod life;
@@ -10,5 +11,7 @@ mod mcp;
 mod pages;
 mod plugins;
 mod scripts;
+mod secrets;
 mod stream;
 mod support;
+mod tokens;

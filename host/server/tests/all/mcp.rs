@@ -4,7 +4,7 @@ use crate::cli::{Program, signal};
 use crate::support::Host;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Lines, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -18,7 +18,10 @@ struct Bridge {
 
 impl Bridge {
     fn start(program: &Program) -> Self {
-        let mut command = program.command(&["mcp"]);
+        Self::of(&mut program.command(&["mcp"]))
+    }
+
+    fn of(command: &mut Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let output = BufReader::new(child.stdout.take().unwrap()).lines();
         Self { input: child.stdin.take(), child, output, id: 0 }
@@ -199,4 +202,34 @@ async fn a_listener_that_stops_reading_is_closed_and_costs_the_others_nothing() 
     let text = String::from_utf8_lossy(&rest);
     assert!(ended.is_err() || !text.ends_with("0\r\n\r\n"), "it was closed, not ended");
     assert!(text.matches("\"status\":\"completed\"").count() < 200);
+}
+
+#[test]
+fn a_bridge_is_whom_its_token_names() {
+    let program = Program::new();
+    let mut create = program.command(&["token", "create", "ann"]);
+    let created = create.env("WINDLASS_LOG", "trace").output().unwrap();
+    let token = String::from_utf8(created.stdout).unwrap().trim_end().to_owned();
+    let start = |token: &str| {
+        let mut command = program.command(&["mcp"]);
+        Bridge::of(command.env("WINDLASS_TOKEN", token))
+    };
+    let id = {
+        let mut bridge = start(&token);
+        let called = bridge.ask("tools/call", json!({"name": "capture", "arguments": {"url": "http://127.0.0.1:9"}}));
+        called["result"]["taskId"].as_str().unwrap_or_else(|| panic!("{called}")).to_owned()
+    };
+    assert_eq!(
+        Bridge::start(&program).ask("tasks/get", json!({"taskId": id}))["error"]["code"],
+        -32602,
+        "not `local`'s"
+    );
+    let mut bridge = start(&token);
+    assert!(bridge.ask("tasks/get", json!({"taskId": id}))["result"].is_object());
+    assert_eq!(program.run(&["token", "revoke", "ann"]).0, 0);
+    let refused = bridge.ask("tasks/get", json!({"taskId": id}));
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(message.contains("not in force") && !message.contains(&token), "{refused}");
+    let log = std::fs::read_to_string(program.data().join("data/host.log")).unwrap();
+    assert!(log.contains("TRACE") && !log.contains(&token[3..35]), "the token is not in the log, however much it logs");
 }

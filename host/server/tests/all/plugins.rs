@@ -60,3 +60,52 @@ async fn what_can_not_be_installed_is_refused_with_a_reason() {
         (401, &"Bearer realm=\"windlass\"".parse().unwrap())
     );
 }
+
+/// A component with one more core module, that nothing uses, and whose only function is this many additions.
+fn burdened(component: Vec<u8>, additions: usize) -> Vec<u8> {
+    fn section(id: u8, content: &[u8]) -> Vec<u8> {
+        let (mut bytes, mut left) = (vec![id], content.len());
+        loop {
+            let low = u8::try_from(left & 0x7f).unwrap();
+            left >>= 7;
+            bytes.push(if left > 0 { low | 0x80 } else { low });
+            if left == 0 {
+                bytes.extend_from_slice(content);
+                return bytes;
+            }
+        }
+    }
+    // (func (param i32) (result i32) local.get 0 (i32.const 1 i32.add local.get 0 i32.mul)…)
+    let sums = [0x41, 1, 0x6a, 0x20, 0, 0x6c].repeat(additions);
+    let body = [&[0, 0x20, 0][..], &sums, &[0x0b]].concat();
+    // Its first byte, the section's id, is no part of a function's body.
+    let function = &section(0, &body)[1..];
+    let module = [
+        b"\0asm\x01\0\0\0".to_vec(),
+        section(1, &[1, 0x60, 1, 0x7f, 1, 0x7f]),
+        section(3, &[1, 0]),
+        section(10, &[&[1], function].concat()),
+    ]
+    .concat();
+    [component, section(1, &module)].concat()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_component_that_is_too_much_for_the_compiler_is_refused_and_costs_the_host_nothing() {
+    let bytes = std::fs::read(crate::support::guest("basic_hello")).unwrap();
+    let program = std::path::PathBuf::from(env!("CARGO_BIN_EXE_windlass"));
+    let usual = windlass_runtime::Compiling::by(program);
+    let slow = windlass_runtime::Compiling { seconds: 1, ..usual.clone() };
+    let large = windlass_runtime::Compiling { memory: 400 << 20, ..usual };
+    for (bounds, why) in [(slow, "more than 1 s of processor time"), (large, "more than 400 MiB of memory")] {
+        let host = Host::start_with(|settings| settings.compiling = Some(bounds)).await;
+        let (refused, problem) = add(&host, "?grant=", burdened(bytes.clone(), 400_000)).await;
+        assert_eq!(refused, 422);
+        assert!(problem["detail"].as_str().unwrap().contains(why), "{problem}");
+        assert_eq!(
+            add(&host, "?grant=", bytes.clone()).await.0,
+            201,
+            "what is no burden compiles within the same bounds"
+        );
+    }
+}

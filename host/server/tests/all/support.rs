@@ -29,7 +29,7 @@ pub(crate) struct Host {
     pub(crate) url: String,
     token: String,
     http: reqwest::Client,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl Host {
@@ -40,7 +40,12 @@ impl Host {
     /// With other settings than the usual.
     pub(crate) async fn start_with(change: impl FnOnce(&mut Settings)) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let flags = [("data", folder.path().to_str().unwrap()), ("listen", "127.0.0.1:0"), ("log", "warn")];
+        let flags = [
+            ("data", folder.path().to_str().unwrap()),
+            ("listen", "127.0.0.1:0"),
+            ("log", "warn"),
+            ("min-free-mib", "0"),
+        ];
         let flags: BTreeMap<_, _> = flags.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
         let raw = Raw::gather(&flags, None, &|_| None).unwrap();
         let mut settings = Settings::read(&raw).unwrap();
@@ -51,7 +56,7 @@ impl Host {
             token: running.token.clone(),
             running: Some(running),
             http: reqwest::Client::builder().no_proxy().build().unwrap(),
-            _folder: folder,
+            folder,
         }
     }
 
@@ -78,6 +83,17 @@ impl Host {
 
     pub(crate) fn operator(&self, method: Method, path: &str) -> RequestBuilder {
         self.request(method, path).bearer_auth(&self.token)
+    }
+
+    /// Makes a token, as an operator does: what to send.
+    pub(crate) async fn token(&self, body: Value) -> String {
+        let (status, made) = answer(self.operator(Method::POST, "/api/v1/tokens").json(&body)).await;
+        assert_eq!(status, 201, "{made}");
+        made["token"].as_str().unwrap().to_owned()
+    }
+
+    pub(crate) fn data(&self) -> &Path {
+        self.folder.path()
     }
 
     pub(crate) async fn get(&self, path: &str) -> Value {
@@ -136,6 +152,41 @@ pub(crate) struct Event {
     pub(crate) name: String,
     pub(crate) id: Option<u64>,
     pub(crate) data: Value,
+}
+
+/// A request of MCP of revision 2026-07-28.
+pub(crate) fn modern(request: RequestBuilder, method: &str, mut params: Value) -> RequestBuilder {
+    let name = ["name", "uri", "taskId"].iter().find_map(|field| params[field].as_str().map(str::to_owned));
+    let capabilities = json!({"elicitation": {}, "extensions": {"io.modelcontextprotocol/tasks": {}}});
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": capabilities,
+    });
+    let request = request
+        .header("accept", "application/json, text/event-stream")
+        .header("mcp-protocol-version", "2026-07-28")
+        .header("mcp-method", method)
+        .json(&json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}));
+    match name {
+        Some(name) => request.header("mcp-name", name),
+        None => request,
+    }
+}
+
+/// A request of MCP in a session of an older era; without a session, the one that opens it.
+pub(crate) fn older(request: RequestBuilder, session: Option<&str>, method: &str, params: Value) -> RequestBuilder {
+    let request = request
+        .header("accept", "application/json, text/event-stream")
+        .json(&json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}));
+    match session {
+        Some(session) => request.header("mcp-session-id", session).header("mcp-protocol-version", "2025-11-25"),
+        None => request,
+    }
+}
+
+/// What opens a session.
+pub(crate) fn hello() -> Value {
+    json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "old", "version": "0"}})
 }
 
 pub(crate) struct Stream {

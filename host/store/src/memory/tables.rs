@@ -1,8 +1,8 @@
 //! The tables as ordered maps. Every change of one remembers what stood there before, so that a job can be undone.
 
 use crate::rows::{
-    AnswerRow, ArtifactRow, EntryKind, EntryRow, IdempotencyRow, MessageRow, PluginRow, QuestionRow, TaskFilter,
-    TaskRow, TurnRow,
+    AnswerRow, ArtifactRow, EntryKind, EntryRow, IdempotencyRow, MessageRow, ParkedRow, PluginRow, QuestionRow,
+    SecretRow, TaskFilter, TaskRow, TokenRow, TurnRow,
 };
 use crate::sqlite::IDEMPOTENCY_MILLIS;
 use crate::tail::{Changed, Event};
@@ -15,9 +15,10 @@ use windlass_core::{Draft, Millis, Record, TaskId};
 type Result<T, E = StoreError> = std::result::Result<T, E>;
 type Table<K, V> = BTreeMap<K, V>;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Tables {
     tasks: Table<TaskId, TaskRow>,
+    parked: Table<TaskId, ParkedRow>,
     turns: Table<(TaskId, u32), TurnRow>,
     log: Table<(TaskId, u64), Arc<Record>>,
     journal: Table<(TaskId, u32, u32, EntryKind), EntryRow>,
@@ -27,7 +28,9 @@ pub(super) struct Tables {
     artifacts: Table<(TaskId, usize), ArtifactRow>,
     state: Table<(TaskId, String), String>,
     plugins: Table<String, PluginRow>,
+    secrets: Table<(String, u32), SecretRow>,
     idempotency: Table<(String, String), IdempotencyRow>,
+    tokens: Table<u64, TokenRow>,
 }
 
 impl Tables {
@@ -72,6 +75,38 @@ impl Rows for Tables {
 
     fn open_tasks(&mut self) -> Result<Vec<TaskId>> {
         Ok(self.tasks.values().filter(|row| !row.status.is_ended()).map(|row| row.id).collect())
+    }
+
+    fn running_tasks(&mut self) -> Result<Vec<TaskId>> {
+        let open = self.open_tasks()?;
+        Ok(open.into_iter().filter(|task| !self.parked.contains_key(task)).collect())
+    }
+
+    fn parked(&mut self, task: TaskId) -> Result<Option<ParkedRow>> {
+        Ok(self.parked.get(&task).cloned())
+    }
+
+    fn due(&mut self, now: Millis, limit: usize) -> Result<Vec<TaskId>> {
+        let mut due: Vec<_> = self
+            .parked
+            .iter()
+            .filter_map(|(task, row)| Some((row.wake?, *task)))
+            .filter(|(at, _)| *at <= now)
+            .collect();
+        due.sort();
+        Ok(due.into_iter().map(|(_, task)| task).take(limit).collect())
+    }
+
+    fn next_wake(&mut self) -> Result<Option<Millis>> {
+        Ok(self.parked.values().filter_map(|row| row.wake).min())
+    }
+
+    fn parked_with_pages(&mut self) -> Result<Vec<TaskId>> {
+        Ok(self.parked.iter().filter(|(_, row)| !row.pages.is_empty()).map(|(task, _)| *task).collect())
+    }
+
+    fn count_parked(&mut self) -> Result<u64> {
+        Ok(self.parked.len() as u64)
     }
 
     fn turn(&mut self, task: TaskId, number: u32) -> Result<Option<TurnRow>> {
@@ -148,12 +183,41 @@ impl Rows for Tables {
         Ok(self.plugins.get(name).cloned())
     }
 
-    fn turns_on(&mut self, digest: &str) -> Result<u64> {
-        Ok(self.turns.values().filter(|turn| turn.digest == digest && !turn.status.is_ended()).count() as u64)
+    fn secrets(&mut self) -> Result<Vec<SecretRow>> {
+        Ok(self.secrets.values().cloned().collect())
+    }
+
+    fn turns_of(&mut self, plugin: &str) -> Result<u64> {
+        Ok(self.tasks.values().filter(|row| row.plugin == plugin && !row.status.is_ended()).count() as u64)
+    }
+
+    fn ended_turns(&mut self, before: Millis, limit: usize) -> Result<Vec<(TaskId, u32)>> {
+        let ended = self.turns.values().filter_map(|turn| Some((turn.ended?, turn.task, turn.number)));
+        let mut ended: Vec<_> = ended.filter(|(at, ..)| *at < before).collect();
+        ended.sort();
+        Ok(ended.into_iter().map(|(_, task, number)| (task, number)).take(limit).collect())
+    }
+
+    fn blobs_of_rows(&mut self) -> Result<Vec<String>> {
+        let artifacts = self.artifacts.values().map(|artifact| artifact.sha256.clone());
+        let open = self.turns.values().filter(|turn| !turn.status.is_ended()).map(|turn| turn.digest.clone());
+        Ok(artifacts.chain(self.plugins.values().map(|plugin| plugin.digest.clone())).chain(open).collect())
+    }
+
+    fn blobs_of_journals(&mut self, _: i64, _: usize) -> Result<(Vec<String>, Option<i64>)> {
+        let digest = |entry: &EntryRow| match entry.answer.split_first() {
+            Some((b'b', digest)) if digest.len() == 64 => String::from_utf8(digest.to_vec()).ok(),
+            _ => None,
+        };
+        Ok((self.journal.values().filter_map(digest).collect(), None))
     }
 
     fn idempotency(&mut self, principal: &str, key: &str) -> Result<Option<IdempotencyRow>> {
         Ok(self.idempotency.get(&(principal.to_owned(), key.to_owned())).cloned())
+    }
+
+    fn tokens(&mut self) -> Result<Vec<TokenRow>> {
+        Ok(self.tokens.values().cloned().collect())
     }
 }
 
@@ -170,6 +234,11 @@ pub(super) struct Writing<'a> {
 impl<'a> Writing<'a> {
     pub(super) fn new(tables: &'a mut Tables) -> Self {
         Self { tables, undo: Vec::new(), failed: None, events: Vec::new() }
+    }
+
+    /// Something was written.
+    pub(super) fn wrote(&self) -> bool {
+        !self.undo.is_empty()
     }
 
     /// Ends the job: what it wrote stays, and its events are to be told, or nothing of it does.
@@ -251,6 +320,12 @@ reads! {
     task(id: TaskId, principal: Option<&str>) -> Option<TaskRow>;
     tasks(filter: &TaskFilter, limit: usize) -> Vec<TaskRow>;
     open_tasks() -> Vec<TaskId>;
+    running_tasks() -> Vec<TaskId>;
+    parked(task: TaskId) -> Option<ParkedRow>;
+    due(now: Millis, limit: usize) -> Vec<TaskId>;
+    next_wake() -> Option<Millis>;
+    parked_with_pages() -> Vec<TaskId>;
+    count_parked() -> u64;
     turn(task: TaskId, number: u32) -> Option<TurnRow>;
     entries(task: TaskId, turn: u32) -> Vec<EntryRow>;
     records(task: TaskId, after: u64, limit: usize) -> Vec<Record>;
@@ -266,8 +341,13 @@ reads! {
     state_size(task: TaskId) -> usize;
     plugins() -> Vec<PluginRow>;
     plugin(name: &str) -> Option<PluginRow>;
-    turns_on(digest: &str) -> u64;
+    secrets() -> Vec<SecretRow>;
+    turns_of(plugin: &str) -> u64;
+    ended_turns(before: Millis, limit: usize) -> Vec<(TaskId, u32)>;
+    blobs_of_rows() -> Vec<String>;
+    blobs_of_journals(after: i64, limit: usize) -> (Vec<String>, Option<i64>);
     idempotency(principal: &str, key: &str) -> Option<IdempotencyRow>;
+    tokens() -> Vec<TokenRow>;
 }
 
 impl Tx for Writing<'_> {
@@ -293,6 +373,7 @@ impl Tx for Writing<'_> {
         self.write(|w| {
             let principal = w.stands(id)?.principal.clone();
             w.set(|t| &mut t.tasks, id, None);
+            w.set(|t| &mut t.parked, id, None);
             w.clear(|t| &mut t.turns, |key| key.0 == id);
             w.clear(|t| &mut t.log, |key| key.0 == id);
             w.clear(|t| &mut t.journal, |key| key.0 == id);
@@ -306,10 +387,44 @@ impl Tx for Writing<'_> {
         })
     }
 
+    fn trim_turn(&mut self, task: TaskId, number: u32) -> Result<bool> {
+        self.write(|w| {
+            let row = w.stands(task)?.clone();
+            let next = Tables::of(&w.tables.log, task, 0).find(|(_, record)| record.turn > number).map(|(seq, _)| *seq);
+            let next = next.ok_or(StoreError::Missing("later turn"))?;
+            w.changed(task, &row.principal);
+            let first_seq = row.first_seq.max(next);
+            w.set(|t| &mut t.tasks, task, Some(TaskRow { first_seq, ..row }));
+            w.clear(|t| &mut t.log, |key| key.0 == task && key.1 < next);
+            w.clear(|t| &mut t.journal, |key| key.0 == task && key.1 <= number);
+            w.clear(|t| &mut t.turns, |key| key.0 == task && key.1 <= number);
+            let of_turns = w.tables.questions.iter().filter(|(key, row)| key.0 == task && row.turn <= number);
+            for key in of_turns.map(|(key, _)| key.clone()).collect::<Vec<_>>() {
+                w.set(|t| &mut t.questions, key, None);
+            }
+            let mut files: Vec<_> =
+                w.tables.artifacts.iter().filter(|(key, _)| key.0 == task).map(|(key, row)| (*key, row.turn)).collect();
+            files.pop();
+            for (key, _) in files.into_iter().filter(|(_, turn)| *turn <= number) {
+                w.set(|t| &mut t.artifacts, key, None);
+            }
+            Ok(false)
+        })
+    }
+
     fn put_turn(&mut self, row: &TurnRow) -> Result<()> {
         self.write(|w| {
             w.stands(row.task)?;
             w.set(|t| &mut t.turns, (row.task, row.number), Some(row.clone()));
+            Ok(())
+        })
+    }
+
+    fn put_parked(&mut self, task: TaskId, row: Option<&ParkedRow>) -> Result<()> {
+        self.write(|w| {
+            let principal = w.stands(task)?.principal.clone();
+            w.set(|t| &mut t.parked, task, row.cloned());
+            w.changed(task, &principal);
             Ok(())
         })
     }
@@ -403,7 +518,7 @@ impl Tx for Writing<'_> {
         self.write(|w| {
             w.stands(task)?;
             free(w.tables.artifact(task, &row.id)?, "artifact")?;
-            let place = Tables::of(&w.tables.artifacts, task, 0).count();
+            let place = Tables::of(&w.tables.artifacts, task, 0).last().map_or(0, |(place, _)| *place + 1);
             w.set(|t| &mut t.artifacts, (task, place), Some(row.clone()));
             Ok(())
         })
@@ -431,6 +546,23 @@ impl Tx for Writing<'_> {
         })
     }
 
+    fn put_secret(&mut self, row: &SecretRow) -> Result<()> {
+        self.write(|w| {
+            let key = (row.name.clone(), row.version);
+            free(w.tables.secrets.get(&key), "secret")?;
+            w.set(|t| &mut t.secrets, key, Some(row.clone()));
+            Ok(())
+        })
+    }
+
+    fn delete_secret(&mut self, name: &str, before: Option<u32>) -> Result<()> {
+        self.write(|w| {
+            let before = before.unwrap_or(u32::MAX);
+            w.clear(|t| &mut t.secrets, |key| key.0 == name && key.1 < before);
+            Ok(())
+        })
+    }
+
     fn put_idempotency(&mut self, principal: &str, key: &str, row: &IdempotencyRow) -> Result<()> {
         self.write(|w| {
             let key = (principal.to_owned(), key.to_owned());
@@ -447,6 +579,18 @@ impl Tx for Writing<'_> {
             for key in old.map(|(key, _)| key.clone()).collect::<Vec<_>>() {
                 w.set(|t| &mut t.idempotency, key, None);
             }
+            Ok(())
+        })
+    }
+
+    fn put_token(&mut self, row: &TokenRow) -> Result<()> {
+        self.write(|w| {
+            let old = w.tables.tokens.get(&row.id).map(|old| old.digest);
+            if old.is_none() {
+                free(w.tables.tokens.values().find(|other| other.digest == row.digest), "token")?;
+            }
+            let row = TokenRow { digest: old.unwrap_or(row.digest), ..row.clone() };
+            w.set(|t| &mut t.tokens, row.id, Some(row));
             Ok(())
         })
     }

@@ -2,7 +2,10 @@
 
 use super::{from_json, uint};
 use crate::StoreError;
-use crate::rows::{AnswerRow, ArtifactRow, EntryKind, EntryRow, MessageRow, PluginRow, QuestionRow, TaskRow, TurnRow};
+use crate::rows::{
+    AnswerRow, ArtifactRow, EntryKind, EntryRow, MessageRow, PluginRow, QuestionRow, SecretRow, TaskRow, TokenRow,
+    TurnRow,
+};
 use rusqlite::Row;
 use rusqlite::types::FromSql;
 use windlass_core::{Kind, Millis, Record, Status, TaskId};
@@ -173,6 +176,29 @@ pub(super) fn plugin(row: &Row<'_>) -> Result<PluginRow> {
         built_in: c.get()?,
         size: c.uint()?,
         added: c.time()?,
+    })
+}
+
+pub(super) const SECRET: &str = "SELECT name, version, origins, sealed, created FROM secret ORDER BY name, version";
+
+pub(super) fn secret(row: &Row<'_>) -> Result<SecretRow> {
+    let mut c = columns(row);
+    Ok(SecretRow { name: c.get()?, version: c.get()?, origins: c.get()?, sealed: c.get()?, created: c.time()? })
+}
+
+pub(super) const TOKEN: &str = "SELECT id, name, digest, operator, created, expires, revoked, used FROM token";
+
+pub(super) fn token(row: &Row<'_>) -> Result<TokenRow> {
+    let mut c = columns(row);
+    Ok(TokenRow {
+        id: c.uint()?,
+        name: c.get()?,
+        digest: c.get()?,
+        operator: c.get()?,
+        created: c.time()?,
+        expires: c.maybe_time()?,
+        revoked: c.maybe_time()?,
+        used: c.maybe_time()?,
     })
 }
 

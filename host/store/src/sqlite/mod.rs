@@ -111,6 +111,7 @@ impl Sqlite {
             lock,
             full: true,
             trash,
+            seen: None,
         };
         spawn("store-write", move || writer.run())?;
         Ok(Self { queue, readers: Mutex::new(Some(readers)), generation })

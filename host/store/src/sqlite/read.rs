@@ -1,17 +1,18 @@
 //! Reading rows. The same for a reader and inside a write transaction; only how a task's number is found differs.
 
 use super::decode::{
-    ARTIFACT, PLUGIN, QUESTION, TASK, artifact, columns, entry, low, message, plugin, question, record, task_row,
-    turn_row,
+    ARTIFACT, PLUGIN, QUESTION, SECRET, TASK, TOKEN, artifact, columns, entry, low, message, plugin, question, record,
+    secret, task_row, token, turn_row,
 };
-use super::{int, uint};
+use super::{from_json, int, uint};
 use crate::rows::{
-    ArtifactRow, EntryRow, IdempotencyRow, MessageRow, PluginRow, QuestionRow, TaskFilter, TaskRow, TurnRow,
+    ArtifactRow, EntryRow, IdempotencyRow, MessageRow, ParkedRow, PluginRow, QuestionRow, SecretRow, TaskFilter,
+    TaskRow, TokenRow, TurnRow,
 };
 use crate::{Rows, StoreError};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Params, Row, params, params_from_iter};
-use windlass_core::{Record, TaskId};
+use windlass_core::{Millis, Record, TaskId};
 
 type Result<T, E = StoreError> = std::result::Result<T, E>;
 
@@ -127,6 +128,43 @@ impl<S: Source> Rows for S {
     fn open_tasks(&mut self) -> Result<Vec<TaskId>> {
         let sql = "SELECT id FROM task WHERE status IN ('working', 'input_required') ORDER BY id";
         all(self.conn(), sql, [], |row| columns(row).id())
+    }
+
+    fn running_tasks(&mut self) -> Result<Vec<TaskId>> {
+        let sql = "SELECT id FROM task INDEXED BY task_runs \
+                   WHERE status IN ('working', 'input_required') AND parked IS NULL ORDER BY id";
+        all(self.conn(), sql, [], |row| columns(row).id())
+    }
+
+    fn parked(&mut self, task: TaskId) -> Result<Option<ParkedRow>> {
+        let sql = "SELECT wake, parked_pages FROM task WHERE id = ?1 AND parked IS NOT NULL";
+        one(self.conn(), sql, [task.as_bytes()], |row| {
+            let pages = row.get::<_, Option<String>>(1)?;
+            let pages = pages.map(|text| from_json(&text)).transpose()?.unwrap_or_default();
+            Ok(ParkedRow { wake: row.get::<_, Option<i64>>(0)?.map(Millis), pages })
+        })
+    }
+
+    fn due(&mut self, now: Millis, limit: usize) -> Result<Vec<TaskId>> {
+        let sql = "SELECT id FROM task WHERE wake <= ?1 ORDER BY wake LIMIT ?2";
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        all(self.conn(), sql, params![now.0, limit], |row| columns(row).id())
+    }
+
+    fn next_wake(&mut self) -> Result<Option<Millis>> {
+        let sql = "SELECT wake FROM task WHERE wake IS NOT NULL ORDER BY wake LIMIT 1";
+        one(self.conn(), sql, [], |row| Ok(Millis(row.get(0)?)))
+    }
+
+    fn parked_with_pages(&mut self) -> Result<Vec<TaskId>> {
+        all(self.conn(), "SELECT id FROM task WHERE parked_pages IS NOT NULL", [], |row| columns(row).id())
+    }
+
+    fn count_parked(&mut self) -> Result<u64> {
+        // Both are counted in their indexes.
+        let sql = "SELECT (SELECT count(*) FROM task WHERE status IN ('working', 'input_required')) \
+                   - (SELECT count(*) FROM task WHERE status IN ('working', 'input_required') AND parked IS NULL)";
+        Ok(one(self.conn(), sql, [], |row| Ok(uint(row.get(0)?)))?.unwrap_or(0))
     }
 
     fn turn(&mut self, task: TaskId, number: u32) -> Result<Option<TurnRow>> {
@@ -247,11 +285,38 @@ impl<S: Source> Rows for S {
         one(self.conn(), &join(PLUGIN, " WHERE name = ?1"), [name], plugin)
     }
 
-    fn turns_on(&mut self, digest: &str) -> Result<u64> {
-        // Joined, because turns of a deleted task stand until they are purged.
-        let sql = "SELECT count(*) FROM turn t JOIN task k ON k.no = t.task \
-                   WHERE t.digest = ?1 AND t.status IN ('working', 'input_required')";
-        Ok(one(self.conn(), sql, [digest], |row| Ok(uint(row.get(0)?)))?.unwrap_or(0))
+    fn secrets(&mut self) -> Result<Vec<SecretRow>> {
+        all(self.conn(), SECRET, [], secret)
+    }
+
+    fn turns_of(&mut self, plugin: &str) -> Result<u64> {
+        let sql = "SELECT count(*) FROM task WHERE status IN ('working', 'input_required') AND plugin = ?1";
+        Ok(one(self.conn(), sql, [plugin], |row| Ok(uint(row.get(0)?)))?.unwrap_or(0))
+    }
+
+    fn ended_turns(&mut self, before: Millis, limit: usize) -> Result<Vec<(TaskId, u32)>> {
+        let sql = "SELECT k.id, t.number FROM turn t JOIN task k ON k.no = t.task WHERE t.ended < ?1 \
+                   ORDER BY t.ended, t.no LIMIT ?2";
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        all(self.conn(), sql, params![before.0, limit], |row| Ok((columns(row).id()?, row.get(1)?)))
+    }
+
+    fn blobs_of_rows(&mut self) -> Result<Vec<String>> {
+        // Those of deleted tasks too, until they are purged: that takes moments.
+        let sql = "SELECT sha256 FROM artifact UNION SELECT digest FROM plugin \
+                   UNION SELECT digest FROM turn WHERE status IN ('working', 'input_required')";
+        all(self.conn(), sql, [], |row| Ok(row.get(0)?))
+    }
+
+    fn blobs_of_journals(&mut self, after: i64, limit: usize) -> Result<(Vec<String>, Option<i64>)> {
+        // A format byte `b` and 64 hex digits.
+        let sql = "SELECT id, CASE WHEN length(answer) = 65 AND substr(answer, 1, 1) = x'62' \
+                   THEN CAST(substr(answer, 2) AS TEXT) END FROM journal WHERE id > ?1 ORDER BY id LIMIT ?2";
+        let rows = all(self.conn(), sql, params![after, i64::try_from(limit).unwrap_or(i64::MAX)], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, Option<String>>(1)?))
+        })?;
+        let reached = if rows.len() < limit { None } else { rows.last().map(|(id, _)| *id) };
+        Ok((rows.into_iter().filter_map(|(_, digest)| digest).collect(), reached))
     }
 
     fn idempotency(&mut self, principal: &str, key: &str) -> Result<Option<IdempotencyRow>> {
@@ -260,5 +325,9 @@ impl<S: Source> Rows for S {
             let mut c = columns(row);
             Ok(IdempotencyRow { task: c.id()?, request: c.get()?, at: c.time()? })
         })
+    }
+
+    fn tokens(&mut self) -> Result<Vec<TokenRow>> {
+        all(self.conn(), &join(TOKEN, " ORDER BY id"), [], token)
     }
 }

@@ -9,7 +9,8 @@ use crate::StoreError;
 use rusqlite::Connection;
 
 /// What each schema adds to the one before. Never edited, only added to.
-const MIGRATIONS: &[&str] = &["
+pub(super) const MIGRATIONS: &[&str] = &[
+    "
 CREATE TABLE task(
   no INTEGER PRIMARY KEY AUTOINCREMENT CHECK(no < 2147483648),
   id BLOB NOT NULL UNIQUE CHECK(length(id) = 16),
@@ -79,7 +80,30 @@ CREATE INDEX idempotency_at ON idempotency(at);
 
 -- Numbers of deleted tasks whose rows are still to be purged.
 CREATE TABLE trash(task INTEGER PRIMARY KEY) STRICT;
-"];
+",
+    "
+-- Rows stay when a token ends, so no id is given twice.
+CREATE TABLE token(
+  id INTEGER PRIMARY KEY CHECK(id > 0), name TEXT NOT NULL, digest BLOB NOT NULL UNIQUE CHECK(length(digest) = 32),
+  operator INTEGER NOT NULL, created INTEGER NOT NULL, expires INTEGER, revoked INTEGER, used INTEGER) STRICT;
+",
+    "
+CREATE TABLE secret(
+  name TEXT NOT NULL, version INTEGER NOT NULL, origins TEXT NOT NULL, sealed BLOB NOT NULL, created INTEGER NOT NULL,
+  PRIMARY KEY(name, version)) STRICT;
+",
+    "
+-- A parked turn: nobody runs it until something wakes it. `wake` is null where no time does. `pages` is the JSON list of
+-- the pages that the host keeps for it. Columns of the task, so that those to be run are found without the parked ones.
+ALTER TABLE task ADD COLUMN parked INTEGER;
+ALTER TABLE task ADD COLUMN wake INTEGER;
+ALTER TABLE task ADD COLUMN parked_pages TEXT;
+CREATE INDEX task_runs ON task(id) WHERE status IN ('working', 'input_required') AND parked IS NULL;
+CREATE INDEX task_wake ON task(wake) WHERE wake IS NOT NULL;
+CREATE INDEX task_pages ON task(no) WHERE parked_pages IS NOT NULL;
+CREATE INDEX turn_ended ON turn(ended) WHERE ended IS NOT NULL;
+",
+];
 
 /// Brings the database to the newest schema, each step a transaction.
 pub(super) fn migrate(conn: &Connection) -> Result<(), StoreError> {

@@ -3,10 +3,10 @@
 
 use super::keeper::Hardness;
 use super::writer::Message;
-use super::{Read, Sqlite};
+use super::{Read, Sqlite, schema};
 use crate::backend::{Backend, Hard, WriteJob, read_job};
 use crate::tail::Hub;
-use crate::{Rows, StoreError, TaskRow, Tx};
+use crate::{Rows, StoreError, TaskRow, TokenRow, Tx};
 use rusqlite::Connection;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
@@ -170,4 +170,32 @@ fn every_soft_commit_is_followed_by_a_sync() {
     }
     hardness.stop();
     running.join().unwrap();
+}
+
+#[test]
+fn a_database_of_each_older_schema_opens_with_what_it_held() {
+    for version in 1..schema::MIGRATIONS.len() {
+        let folder = tempfile::tempdir().unwrap();
+        let conn = Connection::open(folder.path().join("windlass.db")).unwrap();
+        conn.execute_batch(&schema::MIGRATIONS[..version].concat()).unwrap();
+        let kept = "INSERT INTO plugin VALUES('order', 'ab', '{}', '[]', 1, 0, 7, 0)";
+        conn.execute_batch(&format!("{kept}; PRAGMA user_version = {version}")).unwrap();
+        drop(conn);
+        let backend = Sqlite::open(folder.path(), Arc::new(Hub::new())).unwrap();
+        let fixture = Fixture { backend, _folder: folder };
+        let token = TokenRow {
+            id: 1,
+            name: "ann".into(),
+            digest: [7; 32],
+            operator: false,
+            created: Millis(0),
+            expires: None,
+            revoked: None,
+            used: None,
+        };
+        let put = token.clone();
+        fixture.write(Hard::Yes, move |tx| tx.put_token(&put)).blocking_recv().unwrap().unwrap();
+        let seen = fixture.write(Hard::Soon, |tx| Ok((tx.plugin("order")?.is_some(), tx.tokens()?)));
+        assert_eq!(seen.blocking_recv().unwrap(), Ok((true, vec![token])), "schema {version}");
+    }
 }

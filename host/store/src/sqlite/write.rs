@@ -4,7 +4,8 @@ use super::cache::Cache;
 use super::read::{Source, range};
 use super::{execute, int, maybe_int, to_json};
 use crate::rows::{
-    AnswerRow, ArtifactRow, EntryRow, IdempotencyRow, PluginRow, QuestionRow, TaskRow, TurnRow, numbered,
+    AnswerRow, ArtifactRow, EntryRow, IdempotencyRow, ParkedRow, PluginRow, QuestionRow, SecretRow, TaskRow, TokenRow,
+    TurnRow, numbered,
 };
 use crate::tail::{Changed, Event, Hub};
 use crate::{StoreError, Tx};
@@ -228,6 +229,17 @@ impl Tx for Writing<'_> {
         })
     }
 
+    fn trim_turn(&mut self, task: TaskId, number: u32) -> Result<bool> {
+        self.write(|w| {
+            let no = w.no(task)?;
+            w.touched.push(task);
+            let left = super::purge::trim(w.conn, no, number)?;
+            let principal = w.cache.find(w.conn, task)?.map(|known| Arc::clone(&known.principal));
+            w.changed(task, principal.ok_or(StoreError::NoTask(task))?);
+            Ok(left)
+        })
+    }
+
     fn put_turn(&mut self, row: &TurnRow) -> Result<()> {
         self.write(|w| {
             let no = w.no(row.task)?;
@@ -259,6 +271,20 @@ impl Tx for Writing<'_> {
                 row.entries_seen
             ];
             execute(w.conn, sql, params)?;
+            Ok(())
+        })
+    }
+
+    fn put_parked(&mut self, task: TaskId, row: Option<&ParkedRow>) -> Result<()> {
+        self.write(|w| {
+            let no = w.no(task)?;
+            let wake = row.and_then(|row| row.wake).map(|at| at.0);
+            let pages = row.filter(|row| !row.pages.is_empty()).map(|row| to_json(&row.pages)).transpose()?;
+            let parked = row.map(|_| 1);
+            let sql = "UPDATE task SET parked = ?2, wake = ?3, parked_pages = ?4 WHERE no = ?1";
+            execute(w.conn, sql, params![no, parked, wake, pages])?;
+            let principal = w.cache.find(w.conn, task)?.map(|known| Arc::clone(&known.principal));
+            w.changed(task, principal.ok_or(StoreError::NoTask(task))?);
             Ok(())
         })
     }
@@ -470,6 +496,20 @@ impl Tx for Writing<'_> {
         self.write(|w| execute(w.conn, "DELETE FROM plugin WHERE name = ?1", [name]).map(drop))
     }
 
+    fn put_secret(&mut self, row: &SecretRow) -> Result<()> {
+        self.write(|w| {
+            let sql = "INSERT INTO secret(name, version, origins, sealed, created) VALUES(?1, ?2, ?3, ?4, ?5)";
+            insert(w.conn, "secret", sql, params![row.name, row.version, row.origins, row.sealed, row.created.0])
+        })
+    }
+
+    fn delete_secret(&mut self, name: &str, before: Option<u32>) -> Result<()> {
+        self.write(|w| {
+            let sql = "DELETE FROM secret WHERE name = ?1 AND (?2 IS NULL OR version < ?2)";
+            execute(w.conn, sql, params![name, before]).map(drop)
+        })
+    }
+
     fn put_idempotency(&mut self, principal: &str, key: &str, row: &IdempotencyRow) -> Result<()> {
         self.write(|w| {
             let sql = "DELETE FROM idempotency WHERE principal = ?1 AND key = ?2 AND at < ?3";
@@ -482,5 +522,24 @@ impl Tx for Writing<'_> {
 
     fn forget_idempotency(&mut self, before: Millis) -> Result<()> {
         self.write(|w| execute(w.conn, "DELETE FROM idempotency WHERE at < ?1", [before.0]).map(drop))
+    }
+
+    fn put_token(&mut self, row: &TokenRow) -> Result<()> {
+        self.write(|w| {
+            let sql = "INSERT INTO token(id, name, digest, operator, created, expires, revoked, used) \
+                       VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT(id) DO UPDATE SET name = ?2, operator = ?4, \
+                       created = ?5, expires = ?6, revoked = ?7, used = ?8";
+            let params = params![
+                int("id", row.id)?,
+                row.name,
+                row.digest,
+                row.operator,
+                row.created.0,
+                time(row.expires),
+                time(row.revoked),
+                time(row.used)
+            ];
+            insert(w.conn, "token", sql, params)
+        })
     }
 }

@@ -55,6 +55,8 @@ pub(super) struct Writer {
     pub(super) full: bool,
     /// Deleted tasks may have left something.
     pub(super) trash: bool,
+    /// What SQLite's `data_version` was at our last commit: it changes when another connection writes.
+    pub(super) seen: Option<i64>,
 }
 
 impl Writer {
@@ -141,6 +143,7 @@ impl Writer {
     ) -> Result<(), StoreError> {
         self.synchronous(hard)?;
         self.conn.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        self.alone()?;
         let before = self.conn.total_changes();
         for job in jobs {
             let generation = self.generation.load(Ordering::Acquire);
@@ -174,6 +177,23 @@ impl Writer {
             }
             self.hardness.hardened();
         }
+        Ok(())
+    }
+
+    /// Somebody else may have written since our last commit: what we remember is not true then, and if it was a host that
+    /// took the folder over while this one slept, nothing of ours may follow.
+    fn alone(&mut self) -> Result<(), StoreError> {
+        let seen = self.conn.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
+        if self.seen == Some(seen) {
+            return Ok(());
+        }
+        if self.seen.is_some() {
+            if !self.lock.is_ours() {
+                return Err(StoreError::Taken);
+            }
+            self.cache.clear();
+        }
+        self.seen = Some(seen);
         Ok(())
     }
 

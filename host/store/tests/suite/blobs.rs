@@ -9,6 +9,7 @@ for_both! {
     a_file_is_found_by_its_digest
     an_unfinished_file_leaves_nothing
     only_a_digest_names_a_file
+    what_nothing_names_is_swept_when_it_is_old
 }
 
 async fn a_file_is_found_by_its_digest(store: Store) {
@@ -38,4 +39,19 @@ async fn only_a_digest_names_a_file(store: Store) {
         assert_eq!(store.blobs().read(wrong).unwrap_err().kind(), ErrorKind::InvalidInput, "{wrong}");
         assert!(!store.blobs().path(wrong).exists(), "{wrong}");
     }
+}
+
+async fn what_nothing_names_is_swept_when_it_is_old(store: Store) {
+    use std::time::Duration;
+    let blobs = store.blobs();
+    let named = blobs.put(b"named").unwrap();
+    let old = blobs.put(b"old").unwrap();
+    let keep = std::collections::HashSet::from([named.clone()]);
+    assert_eq!(blobs.sweep(&keep, Duration::from_secs(60)).unwrap(), (0, 0), "young: a row may be about to name it");
+    let file = std::fs::File::options().append(true).open(blobs.path(&old)).unwrap();
+    file.set_modified(std::time::SystemTime::now() - Duration::from_secs(120)).unwrap();
+    blobs.put(b"old").unwrap();
+    assert_eq!(blobs.sweep(&keep, Duration::from_secs(60)).unwrap(), (0, 0), "kept again, so it is young again");
+    assert_eq!(blobs.sweep(&keep, Duration::ZERO).unwrap(), (1, 3));
+    assert!(blobs.read(&named).is_ok() && blobs.read(&old).is_err());
 }

@@ -3,7 +3,8 @@
 use crate::samples::{NOW, append, artifact, create, entry, id, line, lines, plugin, question, seqs, task, turn};
 use windlass_core::{Cause, Kind, Millis, Status, TaskId, WaitingFor};
 use windlass_store::{
-    AnswerRow, EntryKind, Hard, IdempotencyRow, PluginRow, Store, StoreError, TaskFilter, TaskRow, TurnRow,
+    AnswerRow, EntryKind, Hard, IdempotencyRow, PluginRow, SecretRow, Store, StoreError, TaskFilter, TaskRow, TokenRow,
+    TurnRow,
 };
 
 for_both! {
@@ -23,8 +24,13 @@ for_both! {
     state_is_measured_in_bytes
     artifacts_come_in_the_order_stored
     plugins_are_replaced_by_name
+    a_secret_has_versions_that_are_written_once
+    a_token_is_found_by_its_digest_alone_and_stays_when_it_ends
     a_deleted_task_leaves_nothing
     what_hangs_on_no_task_is_refused
+    parked_turns_are_found_by_their_time
+    a_turn_that_is_trimmed_leaves_the_later_ones
+    a_store_that_forgets_is_as_it_was_at_the_chosen_commit
 }
 
 async fn write<T: Send + 'static>(
@@ -88,7 +94,6 @@ async fn a_turn_reads_back_as_it_was_written(store: Store) {
     create(&store, task(1, "ann")).await;
     write(&store, |tx| tx.put_turn(&turn(id(1), 1))).await.unwrap();
     assert_eq!(read(&store, |rows| rows.turn(id(1), 1)).await, Some(turn(id(1), 1)));
-    assert_eq!(read(&store, |rows| rows.turns_on(&"ab".repeat(32))).await, 1);
     let ended = TurnRow {
         status: Status::Completed,
         cause: Some(Cause::Trap),
@@ -110,7 +115,6 @@ async fn a_turn_reads_back_as_it_was_written(store: Store) {
     .await
     .unwrap();
     assert_eq!(read(&store, |rows| rows.turn(id(1), 1)).await, Some(ended));
-    assert_eq!(read(&store, |rows| rows.turns_on(&"ab".repeat(32))).await, 0);
     assert_eq!(read(&store, |rows| rows.turn(id(1), 2)).await, None);
 }
 
@@ -340,6 +344,25 @@ async fn artifacts_come_in_the_order_stored(store: Store) {
     assert_eq!(again, Err(StoreError::Conflict("artifact")));
 }
 
+async fn a_secret_has_versions_that_are_written_once(store: Store) {
+    let row = |name: &str, version| SecretRow {
+        name: name.to_owned(),
+        version,
+        origins: r#"["https://shop.example"]"#.into(),
+        sealed: vec![0, 1, 255],
+        created: Millis(7),
+    };
+    for (name, version) in [("b", 1), ("a", 2), ("a", 1), ("a", 3)] {
+        write(&store, move |tx| tx.put_secret(&row(name, version))).await.unwrap();
+    }
+    assert_eq!(write(&store, move |tx| tx.put_secret(&row("a", 3))).await, Err(StoreError::Conflict("secret")));
+    assert_eq!(read(&store, |rows| rows.secrets()).await, [row("a", 1), row("a", 2), row("a", 3), row("b", 1)]);
+    write(&store, |tx| tx.delete_secret("a", Some(3))).await.unwrap();
+    assert_eq!(read(&store, |rows| rows.secrets()).await, [row("a", 3), row("b", 1)]);
+    write(&store, |tx| tx.delete_secret("a", None)).await.unwrap();
+    assert_eq!(read(&store, |rows| rows.secrets()).await, [row("b", 1)]);
+}
+
 async fn plugins_are_replaced_by_name(store: Store) {
     write(&store, |tx| {
         tx.put_plugin(&plugin("order"))?;
@@ -353,6 +376,31 @@ async fn plugins_are_replaced_by_name(store: Store) {
     write(&store, |tx| tx.delete_plugin("mail")).await.unwrap();
     assert_eq!(read(&store, |rows| rows.plugin("mail")).await, None);
     assert!(read(&store, |rows| rows.plugin("order")).await.is_some());
+}
+
+async fn a_token_is_found_by_its_digest_alone_and_stays_when_it_ends(store: Store) {
+    let token = |id: u64, name: &str| TokenRow {
+        id,
+        name: name.into(),
+        digest: [u8::try_from(id).unwrap(); 32],
+        operator: false,
+        created: NOW,
+        expires: None,
+        revoked: None,
+        used: None,
+    };
+    let full = TokenRow { operator: true, expires: Some(NOW), used: Some(NOW), ..token(2, "ben") };
+    let (first, second) = (token(1, "ann"), full.clone());
+    write(&store, move |tx| tx.put_token(&second).and_then(|()| tx.put_token(&first))).await.unwrap();
+    assert_eq!(read(&store, |rows| rows.tokens()).await, [token(1, "ann"), full.clone()]);
+    let ended = TokenRow { revoked: Some(NOW), ..token(1, "ann") };
+    let changed = TokenRow { digest: [9; 32], ..ended.clone() };
+    write(&store, move |tx| tx.put_token(&changed)).await.unwrap();
+    assert_eq!(read(&store, |rows| rows.tokens()).await, [ended.clone(), full.clone()], "a digest never changes");
+    let again = TokenRow { id: 3, ..full.clone() };
+    let refused = write(&store, move |tx| tx.put_token(&again)).await;
+    assert_eq!(refused, Err(StoreError::Conflict("token")));
+    assert_eq!(read(&store, |rows| rows.tokens()).await, [ended, full]);
 }
 
 async fn a_deleted_task_leaves_nothing(store: Store) {
@@ -387,7 +435,7 @@ async fn a_deleted_task_leaves_nothing(store: Store) {
         });
         assert_eq!(left.await, [count; 9], "task {n}");
     }
-    assert_eq!(read(&store, |rows| rows.turns_on(&"ab".repeat(32))).await, 1);
+    assert_eq!(read(&store, |rows| rows.turns_of("order")).await, 1);
     assert_eq!(read(&store, |rows| rows.bounds(id(1))).await, (1, 0));
     assert_eq!(append(&store, id(1), lines(1)).await, Err(StoreError::NoTask(id(1))));
     // A task of the same id begins anew, whatever of the old one is still to be purged.
@@ -406,4 +454,86 @@ async fn what_hangs_on_no_task_is_refused(store: Store) {
     assert_eq!(write(&store, |tx| tx.put_state(id(1), "k", Some("v"))).await.unwrap_err(), none);
     assert_eq!(write(&store, |tx| tx.insert_message(id(1), "m", "ann", NOW)).await.unwrap_err(), none);
     assert_eq!(write(&store, |tx| tx.insert_question(&question(id(1), 0, "k"))).await.unwrap_err(), none);
+}
+
+async fn parked_turns_are_found_by_their_time(store: Store) {
+    use windlass_store::ParkedRow;
+    let at = |n: i64| Some(Millis(NOW.0 + n));
+    for n in 1..=4 {
+        create(&store, task(n, "ann")).await;
+    }
+    let row = |wake, pages: &[u32]| ParkedRow { wake, pages: pages.to_vec() };
+    let rows = [(1, row(at(30), &[])), (2, row(at(10), &[1, 4])), (3, row(None, &[]))];
+    for (n, row) in rows.clone() {
+        write(&store, move |tx| tx.put_parked(id(n), Some(&row))).await.unwrap();
+    }
+    for (n, row) in rows {
+        assert_eq!(read(&store, move |rows| rows.parked(id(n))).await, Some(row));
+    }
+    assert_eq!(read(&store, |rows| rows.running_tasks()).await, [id(4)]);
+    assert_eq!(read(&store, |rows| rows.count_parked()).await, 3);
+    assert_eq!(read(&store, |rows| rows.parked_with_pages()).await, [id(2)]);
+    assert_eq!(read(&store, |rows| rows.next_wake()).await, at(10));
+    assert_eq!(read(&store, move |rows| rows.due(Millis(NOW.0 + 9), 9)).await, []);
+    assert_eq!(read(&store, move |rows| rows.due(Millis(NOW.0 + 30), 9)).await, [id(2), id(1)]);
+    assert_eq!(read(&store, move |rows| rows.due(Millis(NOW.0 + 30), 1)).await, [id(2)]);
+    // Its row may change meanwhile, and that parks nothing and wakes nothing.
+    write(&store, |tx| tx.update_task(&TaskRow { title: Some("x".into()), ..task(2, "ann") })).await.unwrap();
+    write(&store, |tx| tx.put_parked(id(1), None)).await.unwrap();
+    assert_eq!(read(&store, |rows| rows.running_tasks()).await, [id(1), id(4)]);
+    assert_eq!(read(&store, |rows| rows.parked(id(1))).await, None);
+    write(&store, |tx| tx.delete_task(id(2))).await.unwrap();
+    assert_eq!(read(&store, |rows| rows.next_wake()).await, None);
+}
+
+async fn a_turn_that_is_trimmed_leaves_the_later_ones(store: Store) {
+    create(&store, TaskRow { turn: 3, ..task(1, "ann") }).await;
+    let of = |turn: u32, n: usize| -> Vec<_> {
+        lines(n).into_iter().map(|line| windlass_core::Draft { turn, ..line }).collect()
+    };
+    for (number, records) in [(1, 2500), (2, 3), (3, 2)] {
+        let ended = Some(Millis(NOW.0 + i64::from(number))).filter(|_| number < 3);
+        let status = if number < 3 { Status::Completed } else { Status::Working };
+        let row = TurnRow { ended, status, ..turn(id(1), number) };
+        write(&store, move |tx| tx.put_turn(&row)).await.unwrap();
+        append(&store, id(1), of(number, records)).await.unwrap();
+        let file = windlass_store::ArtifactRow { turn: number, ..artifact(&format!("a{number}")) };
+        write(&store, move |tx| {
+            tx.put_entries(id(1), &[entry(number, 1, EntryKind::Answer)])?;
+            tx.insert_artifact(id(1), &file)
+        })
+        .await
+        .unwrap();
+    }
+    let ended = |n| read(&store, move |rows| rows.ended_turns(Millis(NOW.0 + n), 9));
+    assert_eq!(ended(2).await, [(id(1), 1)]);
+    assert_eq!(ended(9).await, [(id(1), 1), (id(1), 2)], "an open turn is not among them");
+    while write(&store, |tx| tx.trim_turn(id(1), 2)).await.unwrap() {
+        // Out of reach from the first slice on.
+        assert_eq!(read(&store, |rows| rows.bounds(id(1))).await, (2504, 2505));
+    }
+    assert_eq!(read(&store, |rows| rows.bounds(id(1))).await, (2504, 2505));
+    assert_eq!(seqs(&store, id(1)).await, [2504, 2505]);
+    assert_eq!(ended(9).await, []);
+    for (number, left) in [(1, 0), (2, 0), (3, 1)] {
+        assert_eq!(read(&store, move |rows| rows.entries(id(1), number)).await.len(), left);
+        assert_eq!(read(&store, move |rows| rows.turn(id(1), number)).await.is_some(), left == 1);
+    }
+    let files = read(&store, |rows| rows.artifacts(id(1))).await;
+    assert_eq!(files.iter().map(|file| file.id.as_str()).collect::<Vec<_>>(), ["a3"]);
+    assert_eq!(append(&store, id(1), lines(1)).await, Ok(2506));
+    assert!(write(&store, |tx| tx.trim_turn(id(1), 3)).await.is_err(), "the newest turn stays");
+}
+
+async fn a_store_that_forgets_is_as_it_was_at_the_chosen_commit(_: Store) {
+    let (store, forgetful) = Store::forgetful();
+    create(&store, task(1, "ann")).await;
+    forgetful.forget_after(2);
+    for _ in 0..5 {
+        append(&store, id(1), lines(1)).await.unwrap();
+    }
+    assert!(forgetful.has_forgotten());
+    assert_eq!(seqs(&store, id(1)).await.len(), 5, "who uses it notices nothing");
+    let (left, _) = forgetful.reopen();
+    assert_eq!(seqs(&left, id(1)).await, [1, 2]);
 }

@@ -114,7 +114,7 @@ impl Keywords {
     }
 
     fn entry(&mut self, meta: &ParseNestedMeta<'_>) -> Result<()> {
-        const KNOWN: [(&str, &str); 12] = [
+        const KNOWN: [(&str, &str); 13] = [
             ("title", "title"),
             ("description", "description"),
             ("default", "default"),
@@ -127,6 +127,7 @@ impl Keywords {
             ("min_items", "minItems"),
             ("max_items", "maxItems"),
             ("multiple_of", "multipleOf"),
+            ("mcp_header", "x-mcp-header"),
         ];
         let Some((name, keyword)) = KNOWN.iter().find(|(name, _)| meta.path.is_ident(name)) else {
             let known = KNOWN.map(|(name, _)| name).join(", ");
@@ -134,7 +135,7 @@ impl Keywords {
         };
         let value: Expr = meta.value()?.parse()?;
         let json = Json::read(&value)?;
-        let wants_text = matches!(*name, "title" | "description" | "pattern" | "format");
+        let wants_text = matches!(*name, "title" | "description" | "pattern" | "format" | "mcp_header");
         let is_number = matches!(&json, Json::Raw(raw) if !matches!(raw.as_str(), "true" | "false"));
         if wants_text != matches!(json, Json::Text(_)) && *name != "default"
             || !wants_text && *name != "default" && !is_number

@@ -31,6 +31,8 @@ fn object(input: &DeriveInput, serde: &Serde, fields: &FieldsNamed) -> Result<To
     let properties = fields.iter().map(Property::pieces);
     let required = fields.iter().map(Property::required_item);
     let fill = fields.iter().map(Property::fill);
+    let names = fields.iter().map(|field| &field.name);
+    let requires = fields.iter().map(Property::required);
     let types = fields.iter().map(|field| &field.field.ty);
     // Closed, whatever serde does with a field that it does not know: a misspelt one is the caller's to hear of.
     let closed = quote!(, windlass::__private::Piece::Member("additionalProperties", "false"));
@@ -61,6 +63,8 @@ fn object(input: &DeriveInput, serde: &Serde, fields: &FieldsNamed) -> Result<To
         #[automatically_derived]
         impl windlass::schema::Object for #name {
             const FLAT: bool = true #(&& <#types as windlass::schema::Schema>::PRIMITIVE)*;
+            const NAMES: &'static [&'static str] = &[#(#names),*];
+            const REQUIRES: bool = false #(|| (#requires))*;
         }
     })
 }

@@ -3,7 +3,7 @@
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::{
-    Error, FnArg, Ident, ItemFn, LitBool, LitStr, Result, ReturnType, Token,
+    Error, FnArg, Ident, ItemFn, LitBool, LitStr, Result, ReturnType, Token, Type,
     ext::IdentExt,
     parse::{Parse, ParseStream},
     punctuated::Punctuated,
@@ -14,6 +14,9 @@ use crate::attributes::doc;
 
 /// First words of permissions; what follows is checked by the host.
 const PERMISSIONS: [&str; 6] = ["browser", "http", "secret", "reveal", "child", "workdir"];
+
+/// Whether a caller over MCP may, must or can't take a call as a task.
+const TASK_SUPPORT: [&str; 3] = ["forbidden", "optional", "required"];
 
 /// Names of hints, and what MCP calls them.
 const HINTS: [(&str, &str); 4] = [
@@ -30,6 +33,34 @@ pub(crate) struct Arguments {
     title: Option<LitStr>,
     permissions: Vec<LitStr>,
     hints: Vec<(&'static str, bool)>,
+    task_support: Option<LitStr>,
+    ask_first: Option<AskFirst>,
+}
+
+/// `ask_first(Form, "key", "What people read")`.
+struct AskFirst {
+    form: Type,
+    key: LitStr,
+    message: LitStr,
+}
+
+impl Parse for AskFirst {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let form = input.parse()?;
+        input.parse::<Token![,]>()?;
+        let key: LitStr = input.parse()?;
+        let plain = key.value().bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b));
+        if !plain || !(1..=64).contains(&key.value().len()) {
+            return Err(Error::new(key.span(), "a key is `[A-Za-z0-9._-]{1,64}`"));
+        }
+        input.parse::<Token![,]>()?;
+        let message: LitStr = input.parse()?;
+        if !(1..=4096).contains(&message.value().len()) {
+            return Err(Error::new(message.span(), "what is asked has 1 to 4096 bytes"));
+        }
+        input.parse::<Option<Token![,]>>()?;
+        Ok(Self { form, key, message })
+    }
 }
 
 impl Parse for Arguments {
@@ -63,9 +94,21 @@ impl Arguments {
                     self.permissions.push(permission);
                 }
             }
+            "task_support" => {
+                let word = text()?;
+                if !TASK_SUPPORT.contains(&word.value().as_str()) {
+                    return Err(Error::new(word.span(), "one of `forbidden`, `optional`, `required`"));
+                }
+                self.task_support = Some(word);
+            }
+            "ask_first" => {
+                let list;
+                syn::parenthesized!(list in input);
+                self.ask_first = Some(list.parse()?);
+            }
             other => {
                 let Some((_, hint)) = HINTS.iter().find(|(name, _)| *name == other) else {
-                    let known = "name, title, permissions, read_only, destructive, idempotent or open_world";
+                    let known = "name, title, permissions, task_support, ask_first, read_only, destructive, idempotent or open_world";
                     return Err(Error::new(key.span(), format!("unknown; a tool has {known}")));
                 };
                 let value = if input.peek(Token![=]) {
@@ -110,6 +153,26 @@ fn title(name: &str) -> String {
     let words = name.replace(['_', '-'], " ");
     let mut chars = words.chars();
     chars.next().map_or_else(String::new, |first| first.to_ascii_uppercase().to_string() + chars.as_str())
+}
+
+/// The form as a member of the manifest; the tool's input has each of its fields.
+fn asked_first(ask: &AskFirst, input: Option<&Type>) -> Result<TokenStream> {
+    let AskFirst { form, key, message } = ask;
+    let Some(input) = input else {
+        return Err(Error::new_spanned(form, "what is asked first goes into the input, and this tool has none"));
+    };
+    Ok(quote! {
+        Piece::Key("askFirst"),
+        Piece::Raw("{"),
+        Piece::Text("key", #key),
+        Piece::Text("message", #message),
+        Piece::Key("schema"),
+        Piece::All({
+            const { windlass::__private::declared::<#form, #input>() };
+            &windlass::__private::whole::<#form>()
+        }),
+        Piece::Raw("}"),
+    })
 }
 
 pub(crate) fn expand(arguments: &Arguments, function: &ItemFn) -> Result<TokenStream> {
@@ -160,6 +223,12 @@ pub(crate) fn expand(arguments: &Arguments, function: &ItemFn) -> Result<TokenSt
     });
     let annotations = (!arguments.hints.is_empty())
         .then(|| quote!(Piece::Key("annotations"), Piece::Raw("{"), #(#hints)* Piece::Raw("}"),));
+    let task_support = arguments.task_support.as_ref().map(|word| quote!(Piece::Text("taskSupport", #word),));
+    let input = match inputs.first() {
+        Some(FnArg::Typed(input)) => Some(&input.ty),
+        _ => None,
+    };
+    let ask_first = arguments.ask_first.as_ref().map(|ask| asked_first(ask, input.map(Box::as_ref))).transpose()?;
     let permissions = &arguments.permissions;
 
     Ok(quote! {
@@ -185,6 +254,8 @@ pub(crate) fn expand(arguments: &Arguments, function: &ItemFn) -> Result<TokenSt
                     #schema,
                     Piece::All(if OUTPUT.is_empty() { &[] } else { &[Piece::Key("outputSchema"), Piece::All(OUTPUT)] }),
                     #annotations
+                    #task_support
+                    #ask_first
                     Piece::Raw("}"),
                 ]
             };

@@ -135,12 +135,15 @@ async fn turns(places: &Places, options: &Options) -> Result<Vec<Duration>> {
     let data = folder.path().join("data");
     let browser = no_browser(&data);
     let host = Windlass::open(windlass_runtime::Options {
+        secrets_key: data.join("secrets.key"),
         data,
         browser,
         slots: 8,
         limits: Limits::default(),
         built_in: Vec::new(),
+        compiling: None,
         denied: Vec::new(),
+        tuning: windlass_runtime::Tuning::default(),
     })
     .await?;
     let operator = Caller { principal: "local".into(), operator: true };
@@ -172,6 +175,7 @@ fn no_browser(data: &std::path::Path) -> windlass_browser::Config {
         no_sandbox: false,
         profiles: data.join("chromium"),
         denied: Vec::new(),
+        ..windlass_browser::Config::default()
     }
 }
 

@@ -3,6 +3,7 @@
 mod blocked;
 mod create_to_end;
 mod delivery;
+mod durability;
 mod instance;
 mod listeners;
 mod log;
@@ -38,7 +39,8 @@ impl Options {
     }
 }
 
-const NAMES: [&str; 8] = ["create-to-end", "instance", "log", "script", "delivery", "listeners", "blocked", "start"];
+const NAMES: [&str; 9] =
+    ["create-to-end", "instance", "log", "script", "delivery", "listeners", "blocked", "start", "durability"];
 
 /// Measures and prints, one after the other.
 pub(crate) async fn run(places: &Places, options: &Options) -> Result<()> {
@@ -55,6 +57,7 @@ pub(crate) async fn run(places: &Places, options: &Options) -> Result<()> {
             "log" => log::measure(options).await?,
             "script" => script::measure(places, options).await?,
             "delivery" => delivery::measure(places, options).await?,
+            "durability" => durability::measure(places, options).await?,
             "listeners" => listeners::measure(places, options).await?,
             "blocked" => blocked::measure(places, options).await?,
             _ => start::measure(places, options).await?,

@@ -1,0 +1,261 @@
+// What the host calls. Answers are plain values.
+
+const onlyOne = request => {
+  const { element, ...failure } = one(request);
+  return element ? { element } : { failure };
+};
+
+const READ = {
+  text: element => {
+    if (element.localName === 'select') return [...element.selectedOptions].map(option => option.label).join('\n');
+    if (element.localName === 'input' && element.type === 'password') return '•'.repeat(element.value.length);
+    if (element.localName === 'input' || element.localName === 'textarea') return element.value;
+    return element.innerText ?? element.textContent;
+  },
+  value: element => {
+    const field = fieldOf(element);
+    return 'value' in field && /^(input|textarea|select|button|option|meter|progress|output)$/.test(field.localName) ? String(field.value) : null;
+  },
+  attribute: (element, request) => element.getAttribute(request.name),
+  html: element => element.innerHTML,
+  'outer-html': element => element.outerHTML,
+};
+
+// Elements on their way to the host, by request.
+const kept = new Map();
+const masks = [];
+
+globalThis.windlass = {
+  // Answers {x, y} of this frame's viewport, and arms the witness; {already: true} where `unless` holds.
+  aim: request => retry(request, async () => {
+    const { element, failure } = onlyOne(request);
+    if (!element) return failure;
+    if (request.unless != null) {
+      const checked = checkedOf(element);
+      if (checked == null) return failed('checkable', { final: true, message: `${describe(element)} can't be checked` });
+      if (checked === request.unless) return { already: true };
+    }
+    const point = await aim(element, request);
+    if (point.failed) return point;
+    if (!live.has(request.id)) return failed('stopped');
+    if (request.arm) armed = { id: request.id, element, first: null };
+    return point;
+  }),
+
+  // A point of a child frame in this one; a failed check where something covers it. Arms the witness, too.
+  through: ({ id, frame, x, y, arm, check }) => {
+    const element = frameElements.get(frame) && frameElements.get(frame).deref();
+    if (!element || !element.isConnected) return failed('attached', { matched: 0 });
+    const at = () => {
+      const box = element.getBoundingClientRect();
+      const style = getComputedStyle(element);
+      const scale = element.offsetWidth ? box.width / element.offsetWidth : 1;
+      return {
+        x: box.left + (element.clientLeft + parseFloat(style.paddingLeft) + x) * scale,
+        y: box.top + (element.clientTop + parseFloat(style.paddingTop) + y) * scale,
+      };
+    };
+    const isIn = point => point.x >= 0 && point.y >= 0 && point.x < innerWidth && point.y < innerHeight;
+    let point = at();
+    if (!check) return point;
+    if (!isIn(point)) {
+      element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
+      if (!isIn(at())) scrollBy({ left: at().x - innerWidth / 2, top: at().y - innerHeight / 2, behavior: 'instant' });
+      point = at();
+    }
+    if (!isIn(point)) return failed('in-view', { matched: 1, element: describe(element) });
+    const hit = elementAt(point.x, point.y);
+    if (!isWithin(hit, element)) return failed('hit', { matched: 1, element: describe(element), covering: describe(hit) });
+    if (arm) armed = { id, element: null, first: null };
+    return point;
+  },
+
+  // Nothing to say: what the page has told before, such as a navigation it plans, has been told by now.
+  handled: () => null,
+
+  // How the click went: {hit: true}, or what received it instead; null where nothing arrived.
+  clicked: () => {
+    const first = armed && armed.first;
+    armed = null;
+    return first === 'hit' ? { hit: true } : { hit: false, covering: first };
+  },
+
+  dragged: () => {
+    const begun = dragging;
+    dragging = false;
+    return { begun };
+  },
+
+  stop: id => {
+    live.delete(id);
+    held.delete(id);
+    if (armed && armed.id === id) armed = null;
+  },
+
+  // Among several frames: what is here, and what may be inside of it. The only match is held for what follows.
+  find: request => {
+    try {
+      const { found, inside, counts } = locate(request.steps, request.starts, request.offsets);
+      if (found.length === 1) held.set(request.id, found[0]);
+      const shown = request.until === 'hidden' ? found.filter(isVisible) : found;
+      return { matched: shown.length, inside, counts, candidates: shown.slice(0, 5).map(describe) };
+    } catch (error) {
+      if (error instanceof StaleRef) return failed('stale', { message: error.message });
+      if (error.name === 'SyntaxError') return failed('selector', { message: error.message });
+      throw error;
+    }
+  },
+
+  // Answers {how: 'insert'}: focused and selected, the host types; or {how: 'set'}: done.
+  fill: request => retry(request, async () => {
+    const { element: match, failure } = onlyOne(request);
+    if (!match) return failure;
+    const element = fieldOf(match);
+    return editable(element, true) || fillElement(element, request.text);
+  }),
+
+  // As `fill`, where the document is of one of `origins`.
+  fillSecret: request => retry(request, async () => {
+    const { element: match, failure } = onlyOne(request);
+    if (!match) return failure;
+    const element = fieldOf(match);
+    return editable(element, true) || fillSecret(element, request);
+  }),
+  secretBoxes,
+
+  // Focused, so that the host can type.
+  focus: request => retry(request, async () => {
+    const { element: match, failure } = onlyOne(request);
+    if (!match) return failure;
+    const element = fieldOf(match);
+    const wait = editable(element, false);
+    if (wait) return wait;
+    if (element.getRootNode().activeElement === element) return {};
+    element.focus();
+    if (element.getRootNode().activeElement !== element) return failed('focus', { matched: 1, element: describe(element) });
+    // Typing goes on behind what is there.
+    if (element.isContentEditable) {
+      getSelection().selectAllChildren(element);
+      getSelection().collapseToEnd();
+    } else if (TYPED.has(element.type) || element.localName === 'textarea') {
+      try { element.setSelectionRange(element.value.length, element.value.length); } catch { /* numbers have no selection */ }
+    }
+    return {};
+  }),
+
+  select: request => retry(request, async () => {
+    const { element: match, failure } = onlyOne(request);
+    if (!match) return failure;
+    const element = fieldOf(match);
+    return editable(element, false) || choose(element, request.options);
+  }),
+
+  checked: request => retry(request, async () => {
+    const { element, failure } = onlyOne(request);
+    return failure || { checked: checkedOf(element) };
+  }),
+
+  read: request => retry(request, async () => {
+    const { element, failure } = onlyOne(request);
+    if (!element) return failure;
+    const value = READ[request.what](element, request);
+    return { value: typeof value === 'string' ? value.toWellFormed() : null };
+  }),
+
+  count: request => retry({ ...request, timeout: 0 }, async () => ({ matched: locate(request.steps).found.length })),
+
+  wait: request => retry(request, async () => {
+    if (request.until === 'hidden' || request.until === 'detached') {
+      const found = request.held
+        ? [held.get(request.id)].filter(element => element && element.isConnected)
+        : locate(request.steps).found;
+      const left = found.filter(element => request.until === 'detached' || isVisible(element));
+      return left.length ? failed(request.until, { matched: left.length, element: describe(left[0]) }) : {};
+    }
+    const { element, failure } = onlyOne(request);
+    if (!element) return failure;
+    return request.until === 'visible' && !isVisible(element) ? failed('visible', { matched: 1, element: describe(element) }) : {};
+  }),
+
+  // The boxes of all matches, as they are, in this frame's viewport.
+  boxes: request => {
+    const { found } = locate(request.steps);
+    return found.filter(isVisible).map(element => element.getBoundingClientRect().toJSON());
+  },
+
+  // The box of an element in this frame's viewport, scrolled into view; {scroll} says where the viewport is.
+  box: request => retry(request, async () => {
+    const { element, failure } = onlyOne(request);
+    if (!element) return failure;
+    const wait = await ready(element);
+    if (wait) return wait;
+    const box = element.getBoundingClientRect();
+    return { x: box.x, y: box.y, width: box.width, height: box.height };
+  }),
+
+  scroll: request => retry(request, async () => {
+    const { element, failure } = onlyOne(request);
+    if (!element) return failure;
+    element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
+    return {};
+  }),
+
+  snapshot: request => retry(request, async () => {
+    if (!request.steps) return snapshot(request, null);
+    const { element, failure } = onlyOne(request);
+    return failure || snapshot(request, element);
+  }),
+
+  // The text of this document, as people see it.
+  holds: ({ text }) => ({ found: !!document.body && matcher(text)(document.body.innerText) }),
+
+  scrolled: () => ({ x: scrollX, y: scrollY }),
+
+  // What was scrolled or moved is drawn by then.
+  drawn: async () => {
+    await nextFrame();
+    await nextFrame();
+    return null;
+  },
+
+  // Covers areas of the document with a plain colour, until `unmask`.
+  mask: ({ boxes, color }) => {
+    for (const box of boxes) {
+      const cover = document.createElement('div');
+      cover.style.cssText = `all:initial;position:absolute;z-index:2147483647;pointer-events:none;background:${color};`
+        + `left:${box.x}px;top:${box.y}px;width:${box.width}px;height:${box.height}px`;
+      document.documentElement.append(cover);
+      masks.push(cover);
+    }
+    return null;
+  },
+  unmask: () => {
+    for (const cover of masks.splice(0)) cover.remove();
+    return null;
+  },
+
+  title: () => document.title.toWellFormed(),
+
+  // ---- by reference: the host hands elements in and out ----
+
+  keep: request => retry(request, async () => {
+    const { element, failure } = onlyOne(request);
+    if (!element) return failure;
+    const field = request.field ? fieldOf(element) : element;
+    const files = field.localName === 'input' && field.type === 'file';
+    if (request.field && files && isDisabled(field)) return failed('enabled', { matched: 1, element: describe(field) });
+    kept.set(request.id, field);
+    return { files, multiple: files && field.multiple };
+  }),
+  kept: id => {
+    const element = kept.get(id) || null;
+    kept.delete(id);
+    return element;
+  },
+  suspects,
+};
+
+// `this` is the element that shows a child frame.
+globalThis.windlassAdopt = function (frame) { frameElements.set(frame, new WeakRef(this)); };
+// `this` is a closed shadow root.
+globalThis.windlassOpen = function () { closedRoots.set(this.host, this); };

@@ -1,0 +1,83 @@
+// Forms: filling in, choosing, checking.
+
+const TYPED = new Set(['', 'email', 'number', 'password', 'search', 'tel', 'text', 'url']);
+const SET = new Set(['color', 'date', 'datetime-local', 'month', 'range', 'time', 'week']);
+
+// What the page hears when a person has chosen a value.
+const announce = element => {
+  element.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
+  element.dispatchEvent(new Event('change', { bubbles: true }));
+};
+
+// Focused and selected, so that what is typed replaces what is there; a page may take the focus
+// away again.
+const select = (element, selectAll) => {
+  element.focus();
+  if (element.getRootNode().activeElement !== element) return failed('focus', { matched: 1, element: describe(element) });
+  selectAll();
+  return { how: 'insert' };
+};
+
+const fillInput = (element, text) => {
+  const type = element.type;
+  if (SET.has(type)) {
+    const value = type === 'color' ? text.trim().toLowerCase() : text.trim();
+    element.focus();
+    element.value = value;
+    if (element.value !== value) return failed('value', { final: true, message: `an input of type ${type} does not take this value` });
+    announce(element);
+    return { how: 'set' };
+  }
+  if (!TYPED.has(type)) return failed('fillable', { final: true, message: `an input of type ${type} can't be filled in` });
+  if (type === 'number' && text.trim() !== '' && Number.isNaN(Number(text))) {
+    return failed('value', { final: true, message: 'an input of type number takes a number' });
+  }
+  return select(element, () => element.select());
+};
+
+// The options with these values or labels, and no others; answers {selected: values}.
+const choose = (element, wanted) => {
+  if (element.localName !== 'select') return failed('select', { final: true, message: `${describe(element)} has no options to select` });
+  if (!element.multiple && wanted.length !== 1) return failed('select', { final: true, message: 'this list takes exactly one option' });
+  const options = [...element.options];
+  const chosen = new Set();
+  for (const text of wanted) {
+    const option = options.find(option => option.value === text) || options.find(option => normalize(option.label) === normalize(text));
+    if (!option) return failed('option', { matched: 1, message: `no option has the value or label "${text}"` });
+    if (option.disabled || option.parentElement.disabled) return failed('option', { matched: 1, message: `the option "${text}" is disabled` });
+    chosen.add(option);
+  }
+  element.focus();
+  for (const option of options) option.selected = chosen.has(option);
+  announce(element);
+  return { how: 'set', selected: [...chosen].map(option => option.value.toWellFormed()) };
+};
+
+const fillElement = (element, text) => {
+  if (element.localName === 'select') return choose(element, [text]);
+  if (element.localName === 'input') return fillInput(element, text);
+  if (element.localName === 'textarea') return select(element, () => element.select());
+  if (!element.isContentEditable) return failed('fillable', { final: true, message: `${describe(element)} can't be filled in` });
+  return select(element, () => getSelection().selectAllChildren(element));
+};
+
+// The field that stands behind a match: a label stands for its own.
+const fieldOf = element => element.localName === 'label' && element.control ? element.control : element;
+
+const editable = (element, readOnlyCounts) => {
+  if (!isVisible(element)) return failed('visible', { matched: 1, element: describe(element) });
+  if (isDisabled(element)) return failed('enabled', { matched: 1, element: describe(element) });
+  if (readOnlyCounts && (element.readOnly || closestInTree(element, '[aria-readonly="true"]'))) {
+    return failed('editable', { matched: 1, element: describe(element) });
+  }
+  scrollIntoView(element);
+  return null;
+};
+
+const CHECKABLE = new Set(['checkbox', 'radio', 'switch', 'menuitemcheckbox', 'menuitemradio', 'treeitem', 'option']);
+
+// 'true', 'false' or 'mixed'; null for what can't be checked.
+const checkedOf = match => {
+  const element = fieldOf(match);
+  return CHECKABLE.has(roleOf(element)) ? String(stateOf(element, 'checked')) : null;
+};

@@ -1,0 +1,157 @@
+// What an element is to people: its role and accessible name.
+
+// ---- roles (HTML-AAM, reduced to what pages use) ----
+
+const INPUT_ROLES = {
+  button: 'button', submit: 'button', reset: 'button', image: 'button', file: 'button', color: 'button',
+  checkbox: 'checkbox', radio: 'radio', range: 'slider', number: 'spinbutton', search: 'searchbox',
+};
+const TAG_ROLES = {
+  article: 'article', aside: 'complementary', blockquote: 'blockquote', button: 'button', code: 'code', dd: 'definition',
+  details: 'group', dfn: 'term', dialog: 'dialog', dt: 'term', em: 'emphasis', fieldset: 'group', figure: 'figure',
+  h1: 'heading', h2: 'heading', h3: 'heading', h4: 'heading', h5: 'heading', h6: 'heading', hr: 'separator', li: 'listitem',
+  main: 'main', math: 'math', menu: 'list', meter: 'meter', nav: 'navigation', ol: 'list', optgroup: 'group', option: 'option',
+  output: 'status', p: 'paragraph', progress: 'progressbar', search: 'search', strong: 'strong', summary: 'button', svg: 'img',
+  table: 'table', tbody: 'rowgroup', textarea: 'textbox', tfoot: 'rowgroup', thead: 'rowgroup', time: 'time', tr: 'row',
+  ul: 'list', iframe: 'iframe',
+};
+const SECTIONING = 'article, aside, main, nav, section';
+const isNamed = element => ['aria-label', 'aria-labelledby', 'title'].some(name => (element.getAttribute(name) || '').trim());
+
+const implicitRole = element => {
+  const tag = element.localName;
+  switch (tag) {
+    case 'a': case 'area': return element.hasAttribute('href') ? 'link' : '';
+    case 'img': return element.getAttribute('alt') === '' && !isNamed(element) ? '' : 'img';
+    case 'input':
+      if (element.type === 'hidden') return '';
+      if (element.list && !(element.type in INPUT_ROLES && element.type !== 'search')) return 'combobox';
+      return INPUT_ROLES[element.type] || 'textbox';
+    case 'select': return element.multiple || element.size > 1 ? 'listbox' : 'combobox';
+    case 'section': return isNamed(element) ? 'region' : '';
+    case 'form': return isNamed(element) ? 'form' : '';
+    case 'header': return element.parentElement && element.parentElement.closest(SECTIONING) ? '' : 'banner';
+    case 'footer': return element.parentElement && element.parentElement.closest(SECTIONING) ? '' : 'contentinfo';
+    case 'td': return closestInTree(element, '[role=grid], [role=treegrid]') ? 'gridcell' : 'cell';
+    case 'th': return element.scope === 'row' || element.scope === 'rowgroup' ? 'rowheader' : 'columnheader';
+  }
+  if (TAG_ROLES[tag]) return TAG_ROLES[tag];
+  return element.isContentEditable && !(element.parentElement && element.parentElement.isContentEditable) ? 'textbox' : '';
+};
+
+const roleOf = element => {
+  const explicit = (element.getAttribute('role') || '').trim().split(/\s+/)[0];
+  if (!explicit) return implicitRole(element);
+  // "presentation" does not hold for what can be focused.
+  if (explicit === 'presentation' || explicit === 'none') return element.tabIndex >= 0 ? implicitRole(element) : '';
+  return explicit;
+};
+
+// ---- accessible names (accname, reduced) ----
+
+const NAMED_BY_CONTENT = new Set(('button cell checkbox columnheader gridcell heading link menuitem menuitemcheckbox menuitemradio '
+  + 'option radio row rowheader switch tab tooltip treeitem').split(' '));
+const TEXTLESS = new Set(['script', 'style', 'noscript', 'template']);
+
+// A tree can be deeper than the stack; what lies deeper than this names nothing.
+const NAME_DEPTH = 300;
+let nameDepth = 0;
+// The field whose label is read: what it holds is not part of its own name.
+let labelled = null;
+
+const contentText = node => {
+  if (nameDepth >= NAME_DEPTH) return '';
+  nameDepth++;
+  try {
+    return contentOf(node);
+  } finally {
+    nameDepth--;
+  }
+};
+
+const contentOf = node => {
+  let text = '';
+  for (const child of childrenOf(node)) {
+    if (child.nodeType === Node.TEXT_NODE) text += child.data;
+    if (child.nodeType !== Node.ELEMENT_NODE || child === labelled || TEXTLESS.has(child.localName)) continue;
+    if (child.getAttribute('aria-hidden') === 'true') continue;
+    const style = getComputedStyle(child);
+    if (style.display === 'none' || (style.visibility !== 'visible' && style.display !== 'contents')) continue;
+    const own = ownText(child);
+    text += style.display.startsWith('inline') || style.display === 'contents' ? own : ` ${own} `;
+  }
+  return text;
+};
+
+// What an element contributes to the name of one around it.
+const ownText = element => {
+  const label = element.getAttribute('aria-label');
+  if (label && label.trim()) return label;
+  switch (element.localName) {
+    case 'img': case 'area': return element.getAttribute('alt') || element.getAttribute('title') || '';
+    case 'input': return /^(checkbox|color|file|hidden|image|password|radio)$/.test(element.type) ? '' : element.value;
+    case 'textarea': return element.value;
+    case 'select': return [...element.selectedOptions].map(option => option.label).join(' ');
+    case 'svg': { const title = element.querySelector(':scope > title'); return title ? title.textContent : ''; }
+  }
+  return contentText(element);
+};
+
+const nameOf = (element, role = roleOf(element)) => {
+  const root = element.getRootNode();
+  const labelledBy = (element.getAttribute('aria-labelledby') || '').split(/\s+/)
+    .map(id => id && root.getElementById && root.getElementById(id)).filter(Boolean)
+    .map(ownText).join(' ');
+  if (normalize(labelledBy)) return normalize(labelledBy);
+  const label = normalize(element.getAttribute('aria-label'));
+  if (label) return label;
+
+  const tag = element.localName;
+  const type = tag === 'input' ? element.type : '';
+  if (type === 'submit' || type === 'reset' || type === 'button') {
+    if (normalize(element.value)) return normalize(element.value);
+    if (type !== 'button' && !element.hasAttribute('value')) return type === 'submit' ? 'Submit' : 'Reset';
+  }
+  if (element.labels && element.labels.length) {
+    const outer = labelled;
+    labelled = element;
+    const labels = normalize([...element.labels].map(contentText).join(' '));
+    labelled = outer;
+    if (labels) return labels;
+  }
+  if (tag === 'img' || tag === 'area' || type === 'image') {
+    const alternative = normalize(element.getAttribute('alt'));
+    if (alternative) return alternative;
+  }
+  const part = { fieldset: 'legend', table: 'caption', figure: 'figcaption', svg: 'title' }[tag];
+  const caption = part && element.querySelector(`:scope > ${part}`);
+  if (caption && normalize(caption.textContent)) return normalize(caption.textContent);
+  if (NAMED_BY_CONTENT.has(role)) {
+    const content = normalize(contentText(element));
+    if (content) return content;
+  }
+  return normalize(element.getAttribute('title') || element.getAttribute('placeholder') || element.getAttribute('aria-placeholder'));
+};
+
+// ---- states ----
+
+const stateOf = (element, state) => {
+  const aria = element.getAttribute(`aria-${state}`);
+  switch (state) {
+    case 'checked':
+      if (element.localName === 'input' && /^(checkbox|radio)$/.test(element.type)) return element.indeterminate ? 'mixed' : element.checked;
+      return aria === 'mixed' ? 'mixed' : aria === 'true';
+    case 'disabled': return isDisabled(element);
+    case 'selected': return element.localName === 'option' ? element.selected : aria === 'true';
+    case 'expanded':
+      if (element.localName === 'details') return element.open;
+      if (element.localName === 'summary' && element.parentElement instanceof HTMLDetailsElement) return element.parentElement.open;
+      return aria === 'true';
+    case 'pressed': return aria === 'mixed' ? 'mixed' : aria === 'true';
+    case 'level': {
+      const level = element.getAttribute('aria-level');
+      return level ? Number(level) : /^h[1-6]$/.test(element.localName) ? Number(element.localName[1]) : 0;
+    }
+  }
+  return null;
+};

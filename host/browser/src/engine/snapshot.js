@@ -1,0 +1,210 @@
+// The page as an indented list of roles, names, states and refs: the form that tools for models share.
+
+const ACTED_ON = new Set(('button link textbox searchbox checkbox radio combobox listbox slider spinbutton switch tab menuitem '
+  + 'menuitemcheckbox menuitemradio treeitem iframe gridcell').split(' '));
+const PLAIN_INPUT = /^(checkbox|radio|file|submit|button|reset|image|hidden|range|color)$/;
+const DROPPED = new Set(['script', 'style', 'noscript', 'template', 'head']);
+const NAME_LENGTH = 200;
+const TEXT_LENGTH = 1000;
+// Options listed of one list.
+const OPTIONS = 30;
+// What lies deeper is left out: the stack is not endless.
+const DEPTH = 400;
+
+const quote = text => JSON.stringify(text.toWellFormed());
+const scalar = text => (/^[\p{L}\p{N}][^\n"'#:{}[\]\\]*$/u.test(text) ? text.toWellFormed() : quote(text));
+
+const describedValue = element => {
+  if (element.localName === 'textarea' || (element.localName === 'input' && !PLAIN_INPUT.test(element.type))) {
+    return element.type === 'password' ? '•'.repeat(element.value.length) : element.value;
+  }
+  return element.localName === 'input' && element.type === 'range' ? element.value : '';
+};
+
+// Fixed outside the viewport, or before the beginning of the page: no scrolling gets there.
+const isOutOfReach = element => {
+  const box = element.getBoundingClientRect();
+  if (box.right + scrollX <= 0 || box.bottom + scrollY <= 0) return box.width > 0;
+  if (box.left < innerWidth && box.top < innerHeight && box.right > 0 && box.bottom > 0) return false;
+  for (let node = element; node; node = parentOf(node)) if (getComputedStyle(node).position === 'fixed') return true;
+  return false;
+};
+
+let nextRef = 0;
+
+class Snapshot {
+  constructor(request) {
+    Object.assign(this, request);
+    this.lines = [];
+    this.size = 0;
+    this.full = false;
+    this.more = 0;
+    // Numbers that were given and never told are not given again.
+    this.last = Math.max(request.next, nextRef);
+    this.shown = [];
+    this.pending = '';
+    this.level = 0;
+  }
+
+  push(line) {
+    this.full ||= this.size + line.length + 1 > this.limit;
+    if (this.full) {
+      this.more++;
+      return false;
+    }
+    this.size += line.length + 1;
+    this.lines.push(line);
+    return true;
+  }
+
+  refFor(element) {
+    let ref = refOf.get(element);
+    if (!ref) {
+      ref = `e${this.last++}`;
+      refOf.set(element, ref);
+      refs.set(ref, new WeakRef(element));
+    }
+    return ref;
+  }
+
+  // Text between elements is one line.
+  flush(indent) {
+    const text = normalize(this.pending);
+    this.pending = '';
+    if (text && !this.interactive) this.push(`${indent}- text: ${scalar(cut(text, TEXT_LENGTH))}`);
+  }
+
+  // After the limit: only counts.
+  count(element) {
+    const walker = document.createTreeWalker(element, NodeFilter.SHOW_ELEMENT);
+    while (walker.nextNode()) if (roleOf(walker.currentNode)) this.more++;
+  }
+
+  children(node, depth, inName, pointer) {
+    let options = 0;
+    for (const child of childrenOf(node)) {
+      if (child.nodeType === Node.TEXT_NODE) {
+        if (!inName) this.pending += child.data;
+      } else if (child.nodeType === Node.ELEMENT_NODE && !DROPPED.has(child.localName)) {
+        if (child.localName === 'option' && ++options > OPTIONS && !child.selected) continue;
+        this.element(child, depth, inName, pointer);
+      }
+    }
+    if (options > OPTIONS) this.push(`${'  '.repeat(depth)}- … ${options - OPTIONS} more options`);
+  }
+
+  element(element, depth, inName, pointer) {
+    if (element.getAttribute('aria-hidden') === 'true') return;
+    const style = getComputedStyle(element);
+    if (style.display === 'none') return;
+    if (this.level > DEPTH) {
+      this.more++;
+      return;
+    }
+    this.level++;
+    try {
+      this.visit(element, style, depth, inName, pointer);
+    } finally {
+      this.level--;
+    }
+  }
+
+  visit(element, style, depth, inName, pointer) {
+    const visible = style.visibility === 'visible';
+    const role = visible ? roleOf(element) : '';
+    const pointed = style.cursor === 'pointer';
+    const acted = visible && (ACTED_ON.has(role) || (pointed && !pointer) || element.hasAttribute('onclick')
+      || (element.hasAttribute('tabindex') && element.tabIndex >= 0) || element.localName === 'canvas');
+    const indent = '  '.repeat(depth);
+    const block = !style.display.startsWith('inline') && style.display !== 'contents';
+    const listed = acted || (role && !this.interactive && !(inName && role !== 'img'));
+    if (!listed || (this.depth != null && depth >= this.depth)) {
+      if (listed) {
+        this.more++;
+        return;
+      }
+      if (block) this.flush(indent);
+      this.children(element, depth, inName, pointer || pointed);
+      if (block) this.flush(indent);
+      return;
+    }
+    this.flush(indent);
+    if (this.full) {
+      this.more++;
+      this.count(element);
+      return;
+    }
+    const name = nameOf(element, role);
+    const at = this.lines.length;
+    if (!this.push(this.line(element, role, name, acted, indent))) {
+      this.count(element);
+      return;
+    }
+    if (role === 'link') this.push(`${indent}  - /url: ${scalar(cut(element.getAttribute('href') || '', NAME_LENGTH))}`);
+    const placeholder = element.getAttribute('placeholder');
+    if (placeholder && placeholder !== name && !this.interactive) this.push(`${indent}  - /placeholder: ${scalar(cut(placeholder, NAME_LENGTH))}`);
+    if (role === 'iframe') {
+      for (const [frame, shown] of frameElements) if (shown.deref() === element) this.shown.push({ frame, line: this.lines.length, indent: depth + 1 });
+      return;
+    }
+    const value = describedValue(element);
+    if (value) this.push(`${indent}  - text: ${quote(cut(value, NAME_LENGTH))}`);
+    const named = !!name && NAMED_BY_CONTENT.has(role);
+    if (element.localName !== 'textarea') this.children(element, depth + 1, named || inName, pointer || pointed);
+    if (named) this.pending = '';
+    else this.flush(`${indent}  `);
+    // A single text goes behind its element.
+    const text = `${indent}  - text: `;
+    if (this.lines.length === at + 2 && this.lines[at + 1].startsWith(text)) this.lines[at] += `: ${this.lines.pop().slice(text.length)}`;
+    else if (this.lines.length > at + 1) this.lines[at] += ':';
+  }
+
+  line(element, role, name, acted, indent) {
+    let line = `${indent}- ${role || 'generic'}`;
+    if (name) line += ` ${quote(cut(name, NAME_LENGTH))}`;
+    if (role === 'heading') line += ` [level=${stateOf(element, 'level') || 2}]`;
+    const checked = CHECKABLE.has(role) && role !== 'option' ? stateOf(element, 'checked') : false;
+    if (checked) line += checked === 'mixed' ? ' [checked=mixed]' : ' [checked]';
+    if (role === 'option' || role === 'tab' || element.hasAttribute('aria-selected')) if (stateOf(element, 'selected')) line += ' [selected]';
+    if (acted && isDisabled(element)) line += ' [disabled]';
+    if ((element.hasAttribute('aria-expanded') || element.localName === 'summary' || element.localName === 'details') && stateOf(element, 'expanded')) line += ' [expanded]';
+    if (element.hasAttribute('aria-pressed') && stateOf(element, 'pressed')) line += ' [pressed]';
+    if (element === element.getRootNode().activeElement && element !== document.body) line += ' [active]';
+    if (acted && isOutOfReach(element)) line += ' [off-screen]';
+    if (acted && role !== 'option') line += ` [ref=${this.refFor(element)}]`;
+    return line;
+  }
+}
+
+// `root`: null for the whole document.
+const snapshot = (request, root) => {
+  const made = new Snapshot(request);
+  if (root) made.element(root, 0, false, false);
+  else if (document.body) made.children(document.body, 0, false, false);
+  else if (document.documentElement) made.children(document.documentElement, 0, false, false);
+  made.flush('');
+  nextRef = made.last;
+  return { text: made.lines.join('\n'), more: made.more, next: made.last, frames: made.shown };
+};
+
+// Elements that may have a closed shadow root: they are shown, and what they show is not their own. A plain element
+// with a closed root and children of its own is missed.
+const HOSTS = 'article, aside, blockquote, div, footer, header, main, nav, p, section, span';
+const seenHosts = new WeakSet();
+const SUSPECTS = 200;
+
+const suspects = () => {
+  const found = [];
+  for (const scope of scopesOf(document)) {
+    for (const element of scope.querySelectorAll('*')) {
+      if (found.length >= SUSPECTS) return found;
+      if (seenHosts.has(element) || rootOf(element)) continue;
+      const custom = element.localName.includes('-');
+      if (!custom && (element.childElementCount || !element.matches(HOSTS) || element.textContent.trim())) continue;
+      if (!custom && !element.getClientRects().length) continue;
+      seenHosts.add(element);
+      found.push(element);
+    }
+  }
+  return found;
+};

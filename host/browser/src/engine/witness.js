@@ -1,0 +1,36 @@
+// The witness: what really received a click, and the end of a click that would land elsewhere.
+
+// The click under way: {id, element, first: null | 'hit' | a description of what was hit instead}. Where a click goes
+// into a child frame, its element here is null: whatever arrives in this document has missed.
+let armed = null;
+
+// Capture listeners on the window run before the page's own. The first event of a click decides:
+// where it lands elsewhere than on its element, it and all that follow are kept from the page.
+// Later events may land elsewhere, since the page may have changed in answer to the first; events
+// that the page makes itself are none of ours.
+const witness = event => {
+  if (!armed || !event.isTrusted) return;
+  if (armed.first === null) {
+    const path = event.composedPath();
+    const hit = path[0] instanceof Element ? path[0] : null;
+    const lands = armed.element && (path.includes(armed.element) || receives(hit, armed.element)
+      || receives(elementAt(event.clientX, event.clientY), armed.element));
+    armed.first = lands ? 'hit' : describe(hit);
+  }
+  if (armed.first !== 'hit') {
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  }
+};
+for (const kind of ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'auxclick', 'dblclick']) {
+  addEventListener(kind, witness, { capture: true, passive: false });
+}
+
+// Whether the page has begun to drag: {begun: boolean}, since it was asked last.
+let dragging = false;
+addEventListener('dragstart', event => {
+  if (!event.isTrusted) return;
+  dragging = true;
+  // The page's own listeners, which may prevent it, run later.
+  setTimeout(() => { if (event.defaultPrevented) dragging = false; });
+}, { capture: true });

@@ -1,0 +1,137 @@
+//! The frames of a page, from what the events tell.
+//!
+//! A frame keeps its id for life, through navigations and through moves between processes. Which session it is spoken to
+//! over can change: a frame of another site has a process, and so a session, of its own in the full browser.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// One frame.
+#[derive(Debug, Clone)]
+pub(crate) struct Frame {
+    pub(crate) parent: Option<String>,
+    pub(crate) session: Arc<str>,
+    /// The document in it; empty before the first one was told.
+    pub(crate) loader: String,
+    /// Without the fragment.
+    pub(crate) url: String,
+    order: u64,
+}
+
+/// A frame as one can speak to it: a document of it, really.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Place {
+    pub(crate) frame: String,
+    pub(crate) session: Arc<str>,
+    pub(crate) loader: String,
+}
+
+/// The tree of frames.
+#[derive(Debug, Default)]
+pub(crate) struct Frames {
+    by_id: HashMap<String, Frame>,
+    next: u64,
+    /// Grows when a frame was added: what has looked for something may have to look again.
+    pub(crate) added: u64,
+}
+
+impl Frames {
+    pub(crate) fn attach(&mut self, id: &str, parent: Option<&str>, session: &Arc<str>) {
+        if let Some(known) = self.by_id.get_mut(id) {
+            known.session = Arc::clone(session);
+            return;
+        }
+        self.next += 1;
+        self.added += u64::from(parent.is_some());
+        let frame = Frame {
+            parent: parent.map(Into::into),
+            session: Arc::clone(session),
+            loader: String::new(),
+            url: String::new(),
+            order: self.next,
+        };
+        self.by_id.insert(id.to_owned(), frame);
+    }
+
+    /// A new document: the frames of the one before are gone.
+    pub(crate) fn commit(&mut self, id: &str, parent: Option<&str>, session: &Arc<str>, loader: &str, url: &str) {
+        self.attach(id, parent, session);
+        self.remove_below(id);
+        if let Some(frame) = self.by_id.get_mut(id) {
+            loader.clone_into(&mut frame.loader);
+            url.clone_into(&mut frame.url);
+        }
+    }
+
+    pub(crate) fn remove(&mut self, id: &str) {
+        self.remove_below(id);
+        self.by_id.remove(id);
+    }
+
+    fn remove_below(&mut self, id: &str) {
+        for child in self.children(id) {
+            self.remove(&child);
+        }
+    }
+
+    /// A session has ended without its frame: the frame is back in its parent's process, or about to go.
+    pub(crate) fn leave(&mut self, session: &str) {
+        let parents: HashMap<String, Arc<str>> =
+            self.by_id.iter().map(|(id, frame)| (id.clone(), Arc::clone(&frame.session))).collect();
+        let gone: Vec<String> =
+            self.by_id.iter().filter(|(_, frame)| &*frame.session == session).map(|(id, _)| id.clone()).collect();
+        for id in gone {
+            let Some(frame) = self.by_id.get_mut(&id) else { continue };
+            if let Some(parent) = frame.parent.as_ref().and_then(|parent| parents.get(parent)) {
+                frame.session = Arc::clone(parent);
+                frame.loader.clear();
+            }
+        }
+    }
+
+    pub(crate) fn get(&self, id: &str) -> Option<&Frame> {
+        self.by_id.get(id)
+    }
+
+    /// Where a frame is now.
+    pub(crate) fn place(&self, id: &str) -> Option<Place> {
+        let frame = self.by_id.get(id)?;
+        Some(Place { frame: id.to_owned(), session: Arc::clone(&frame.session), loader: frame.loader.clone() })
+    }
+
+    pub(crate) fn has_children(&self, id: &str) -> bool {
+        self.by_id.values().any(|frame| frame.parent.as_deref() == Some(id))
+    }
+
+    /// In the order in which they were added.
+    pub(crate) fn children(&self, id: &str) -> Vec<String> {
+        let mut children: Vec<_> = self.by_id.iter().filter(|(_, frame)| frame.parent.as_deref() == Some(id)).collect();
+        children.sort_by_key(|(_, frame)| frame.order);
+        children.into_iter().map(|(id, _)| id.clone()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_document_takes_the_frames_below_along() {
+        let (page, other): (Arc<str>, Arc<str>) = ("page".into(), "other".into());
+        let mut frames = Frames::default();
+        frames.attach("main", None, &page);
+        frames.attach("a", Some("main"), &page);
+        frames.attach("b", Some("main"), &page);
+        frames.attach("c", Some("a"), &page);
+        assert_eq!(frames.children("main"), ["a", "b"]);
+        // Moved into another process, and back.
+        frames.attach("a", Some("main"), &other);
+        assert_eq!(&*frames.place("a").unwrap().session, "other");
+        frames.leave("other");
+        assert_eq!(&*frames.place("a").unwrap().session, "page");
+        frames.commit("a", Some("main"), &page, "l2", "http://a/");
+        assert!(frames.get("c").is_none() && frames.has_children("main"));
+        frames.commit("main", None, &page, "l3", "http://b/");
+        assert!(!frames.has_children("main"));
+    }
+}

@@ -1,0 +1,151 @@
+//! Scripts of the caller, in the page's own world.
+
+use serde_json::{Value, json};
+
+use super::Page;
+use super::frames::Resolved;
+use super::seek::Answered;
+use super::world::{Evaluated, is_between_documents};
+use crate::call::{Call, Deadline};
+use crate::cdp::Failure;
+use crate::error::{Code, Error};
+use crate::locator::Locator;
+
+#[derive(serde::Deserialize)]
+struct Described {
+    node: Node,
+}
+
+#[derive(serde::Deserialize)]
+struct Node {
+    #[serde(rename = "backendNodeId")]
+    id: i64,
+}
+
+impl Page {
+    /// Runs a script in the main frame and answers its value as JSON; `undefined` is null. A function is called with
+    /// `argument`; a promise is awaited. `document.title`, `x => x + 1` and `async () => { … }` are scripts.
+    ///
+    /// At the deadline the script is ended, so that the page can be used again.
+    ///
+    /// # Errors
+    /// [`Code::Script`]: what it threw, or that it can't be read; [`Code::Invalid`] for a value that is no JSON;
+    /// [`Code::Unavailable`] if the page went to another document meanwhile.
+    pub async fn evaluate(&self, script: &str, argument: &Value, call: &Call) -> Result<Value, Error> {
+        let deadline = call.start();
+        let expression = format!(
+            "(() => {{ const script = ({}\n); return typeof script === 'function' ? script({argument}) : script }})()",
+            script.trim().trim_end_matches(';')
+        );
+        let params = json!({
+            "expression": expression, "returnByValue": true, "awaitPromise": true, "userGesture": true,
+        });
+        let session = std::sync::Arc::clone(&self.inner.tab.session);
+        self.run_script(&session, "Runtime.evaluate", &params, &deadline).await
+    }
+
+    /// Runs a function with the one match and `argument` in the frame it is in: `(element, argument) => …`. Waits until it
+    /// exists.
+    ///
+    /// # Errors
+    /// As [`Page::evaluate`] and [`Page::text`].
+    pub async fn evaluate_on(
+        &self,
+        locator: &str,
+        function: &str,
+        argument: &Value,
+        call: &Call,
+    ) -> Result<Value, Error> {
+        let locator = Locator::parse(locator)?;
+        let deadline = call.start();
+        let waiting_for = format!("`{}`", locator.text);
+        let tab = &self.inner.tab;
+        loop {
+            let live = self.live();
+            let id = live.id;
+            let kept: Answered<Value> =
+                self.on_match("keep", &locator, &json!({}), &live, (&waiting_for, &deadline)).await?;
+            live.over();
+            let place = kept.place;
+            let Some(object) = self.ask_object(&place, "kept", &json!(id), &waiting_for, &deadline).await? else {
+                continue;
+            };
+            // From our world into the page's: by the node's number.
+            let describe = tab.send_in(&place.session, "DOM.describeNode", &json!({"objectId": object}));
+            let Ok(Described { node }) = tab.answer(describe, &waiting_for, &deadline).await? else { continue };
+            let resolve = tab.send_in(&place.session, "DOM.resolveNode", &json!({"backendNodeId": node.id}));
+            let Ok(Resolved { object }) = tab.answer(resolve, &waiting_for, &deadline).await? else { continue };
+            let params = json!({
+                "functionDeclaration": format!("function (argument) {{ return ({}\n)(this, argument) }}", function.trim().trim_end_matches(';')),
+                "objectId": object.id, "arguments": [{"value": argument}],
+                "returnByValue": true, "awaitPromise": true, "userGesture": true,
+            });
+            return self.run_script(&place.session, "Runtime.callFunctionOn", &params, &deadline).await;
+        }
+    }
+
+    /// Runs a function again and again until it answers something that counts as true, and answers that.
+    ///
+    /// # Errors
+    /// As [`Page::evaluate`].
+    pub async fn wait_for_function(&self, script: &str, argument: &Value, call: &Call) -> Result<Value, Error> {
+        let deadline = call.start();
+        loop {
+            let once = Call { timeout: deadline.remaining(), cancel: call.cancel.clone() };
+            match self.evaluate(script, argument, &once).await {
+                Ok(value) if is_true(&value) => return Ok(value),
+                Ok(_) => {}
+                // The next document is asked.
+                Err(error) if error.code == Code::Unavailable => {}
+                Err(error) => return Err(error),
+            }
+            if deadline.passed() {
+                return Err(deadline.timed_out("the function to answer something true"));
+            }
+            let pause = std::time::Duration::from_millis(50).min(deadline.remaining());
+            deadline.run("the function", tokio::time::sleep(pause)).await?;
+        }
+    }
+
+    async fn run_script(
+        &self,
+        session: &str,
+        method: &'static str,
+        params: &Value,
+        deadline: &Deadline,
+    ) -> Result<Value, Error> {
+        self.refuse_tainted("a script")?;
+        let tab = &self.inner.tab;
+        let answer = tab.send_in(session, method, params);
+        let evaluated: Evaluated = match tab.answer(answer, "the script to end", deadline).await {
+            Ok(Ok(evaluated)) => evaluated,
+            Ok(Err(failure)) if is_between_documents(&failure) => {
+                return Err(Error::unavailable("the page went to another document while the script ran"));
+            }
+            Ok(Err(Failure::Protocol { message, .. })) => {
+                return Err(Error::invalid(format!("the script's value can't be answered: {message}")));
+            }
+            Ok(Err(failure)) => return Err(Error::unavailable(failure.to_string())),
+            Err(error) => {
+                tab.post_in(session, "Runtime.terminateExecution", &json!({}));
+                return Err(error);
+            }
+        };
+        if let Some(exception) = evaluated.exception {
+            return Err(Error::new(Code::Script, format!("the script threw: {}", exception.words())));
+        }
+        let text = evaluated.result.value.as_ref().map_or("null", |value| value.get());
+        serde_json::from_str(text).map_err(|error| Error::invalid(format!("the script's value is no JSON: {error}")))
+    }
+}
+
+/// As JavaScript sees it.
+fn is_true(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(value) => *value,
+        Value::Number(number) => number.as_f64().is_some_and(|number| number != 0.0),
+        Value::String(text) => !text.is_empty(),
+        Value::Array(_) | Value::Object(_) => true,
+    }
+}

@@ -1,0 +1,226 @@
+//! Locators of every kind, in frames and shadow roots.
+
+use std::time::{Duration, Instant};
+
+use windlass_browser::{Code, SnapshotOptions, Until};
+
+use crate::site::Site;
+use crate::{World, assert_code, call, within};
+
+const FORM: &str = "<h1>Order</h1><h2 id=h2>Details</h2>\
+    <label>Full name <input id=name placeholder='Jane Doe' title='As in your passport'></label>\
+    <label for=mail>E-mail</label><input id=mail type=email data-testid=mail-1>\
+    <span id=lb>Size</span><select id=size aria-labelledby=lb><option>S<option>M</select>\
+    <label><input id=terms type=checkbox checked> I agree</label><input type=checkbox id=news aria-label=News>\
+    <ul><li id=l1>Green tea <button id=b1>Buy</button></li><li id=l2>Black tea <b>hot</b> <button id=b2>Buy</button></li>\
+    <li id=l3 hidden>Hidden tea <button id=b3>Buy</button></li></ul>\
+    <img id=cat alt='A cat asleep'><p id=p1>Hello, <i>World</i>!</p><p id=p2>hello, world! And more</p>\
+    <input type=submit id=send value='Send it'><script>var text = 'Script text'</script>";
+
+#[tokio::test]
+async fn every_kind_of_locator_finds_its_element() {
+    let (_world, page) = World::showing(FORM).await;
+    for (locator, id) in [
+        ("css=li > button >> nth=0", "b1"),
+        ("xpath=//li[2]/button", "b2"),
+        ("//li[contains(., 'Green')]", "l1"),
+        ("ul >> //button[1] >> nth=1", "b2"),
+        ("role=heading[level=2]", "h2"),
+        ("role=checkbox[checked]", "terms"),
+        ("role=checkbox[checked=false]", "news"),
+        ("role=textbox[name=/^e.mail$/i]", "mail"),
+        ("role=button[name='Send it's]", "send"),
+        ("text=Green", "l1"),
+        ("text='Hello, World!'s", "p1"),
+        ("text=/^hello, world! a/i", "p2"),
+        ("text=Send", "send"),
+        ("label=full NAME", "name"),
+        ("label=E-mail", "mail"),
+        ("label=Size", "size"),
+        ("label=news", "news"),
+        ("placeholder=jane", "name"),
+        ("title=passport", "name"),
+        ("alt=cat", "cat"),
+        ("testid=mail-1", "mail"),
+        ("li >> has-text=black >> role=button", "b2"),
+        ("li >> has=(css=b) >> button", "b2"),
+        ("li >> has-not=(text=hot) >> visible=true", "l1"),
+        ("li >> has-not-text=/green|hidden/i", "l2"),
+        ("li >> nth=-1", "l3"),
+        ("li >> visible=true >> nth=-1", "l2"),
+        ("li >> visible=false", "l3"),
+    ] {
+        let found = page.attribute(locator, "id", &within(1500)).await;
+        assert_eq!(found.as_ref().map(Option::as_deref), Ok(Some(id)), "{locator}");
+    }
+    assert_eq!(page.count("li", &call()).await.unwrap(), 3);
+    assert_eq!(page.count("li >> visible=true", &call()).await.unwrap(), 2);
+    assert_eq!(page.count("text=Script text", &call()).await.unwrap(), 0);
+    assert_code(page.text("testid=Mail-1", &within(100)).await, Code::NotFound);
+    assert_code(page.text("li >> nth=3", &within(100)).await, Code::NotFound);
+    assert_code(page.text("li >> nth=-4", &within(100)).await, Code::NotFound);
+    assert_code(page.text("xpath=//li[", &call()).await, Code::Invalid);
+    assert_code(page.text("text=/(/", &call()).await, Code::Invalid);
+    assert_code(page.text("li", &call()).await, Code::Ambiguous);
+}
+
+/// Three documents within each other, with a button in each; the innermost is of another site where `other` is one.
+fn nested(world: &World, other: &Site) -> String {
+    let button = |name: &str| {
+        format!(
+            "<button id=b onclick=\"this.textContent='Pressed {name}'\">{name}</button><input aria-label='Field {name}'>"
+        )
+    };
+    other.page("/inner", &format!("<p>Inner text</p>{}", button("Inner")));
+    world.site.page(
+        "/middle",
+        &format!(
+            "{}<iframe src='{}' style='border:7px solid;padding:5px'></iframe>",
+            button("Middle"),
+            other.url("/inner")
+        ),
+    );
+    let outer = format!(
+        "<div style='height:900px'>Tall</div>{}<iframe id=m title=Middle src=/middle style='height:300px'></iframe>",
+        button("Outer")
+    );
+    world.site.page("/", &outer)
+}
+
+#[tokio::test]
+async fn frames_need_no_special_words() {
+    let world = World::new().await;
+    let other = Site::start().await;
+    // Another site, not only another port: a process of its own in the full browser.
+    let elsewhere = format!("http://localhost:{}", other.port);
+    world.grants.allow(&elsewhere);
+    let url = nested(&world, &other);
+    world.site.page(
+        "/middle",
+        &format!(
+            "<button id=b onclick=\"this.textContent='Pressed Middle'\">Middle</button><input aria-label='Field Middle'>\
+             <iframe src='{elsewhere}/inner' style='border:7px solid;padding:5px'></iframe>"
+        ),
+    );
+    let page = world.open(1).await;
+    page.goto(&url, &call()).await.unwrap();
+    for name in ["Inner", "Middle", "Outer"] {
+        page.click(&format!("role=button[name=\"{name}\"]"), &call()).await.unwrap();
+        assert_eq!(page.text(&format!("text=Pressed {name}"), &call()).await.unwrap(), format!("Pressed {name}"));
+        page.fill(&format!("label=Field {name}"), &format!("{name} filled"), &call()).await.unwrap();
+        page.type_text(&format!("label=Field {name}"), "!", Duration::ZERO, &call()).await.unwrap();
+        assert_eq!(page.value(&format!("label=Field {name}"), &call()).await.unwrap(), format!("{name} filled!"));
+    }
+    assert_eq!(page.count("#b", &call()).await.unwrap(), 3);
+    // A chain goes into the frame that an element shows.
+    assert_eq!(page.count("iframe#m >> #b", &call()).await.unwrap(), 2);
+    assert_eq!(page.text("#m >> iframe >> #b", &call()).await.unwrap(), "Pressed Inner");
+    assert_eq!(page.text("#b >> nth=1", &call()).await.unwrap(), "Pressed Middle");
+    assert_eq!(page.text("#b >> nth=-1", &call()).await.unwrap(), "Pressed Inner");
+    assert_code(page.text("#b >> nth=3", &within(200)).await, Code::NotFound);
+    assert_code(page.text("#b >> nth=-4", &within(200)).await, Code::NotFound);
+    let error = assert_code(page.text("#b", &call()).await, Code::Ambiguous);
+    assert_eq!(error.details.unwrap()["matched"], 3);
+    page.wait_for_text("inner TEXT", false, &call()).await.unwrap();
+    assert_eq!(
+        page.evaluate_on("text=Pressed Inner", "(e, x) => e.ownerDocument.title + x", &"!".into(), &call())
+            .await
+            .unwrap(),
+        "/inner!"
+    );
+    let image = page
+        .screenshot(
+            windlass_browser::Shot { locator: Some("text=Pressed Inner".into()), ..Default::default() },
+            &call(),
+        )
+        .await
+        .unwrap();
+    assert!(image.width > 20 && image.height > 10);
+}
+
+#[tokio::test]
+async fn a_frame_that_comes_later_is_looked_into() {
+    let (world, page) = World::showing(
+        "<script>setTimeout(()=>document.body.insertAdjacentHTML('beforeend','<iframe src=/late></iframe>'),150)</script>",
+    )
+    .await;
+    world.site.page("/late", "<button onclick=\"this.textContent='Done'\">Late</button>");
+    page.click("role=button[name=\"Late\"]", &call()).await.unwrap();
+    page.wait_for("text=Done", Until::Visible, &call()).await.unwrap();
+    page.evaluate("document.querySelector('iframe').remove()", &().into(), &call()).await.unwrap();
+    page.wait_for("text=Done", Until::Detached, &call()).await.unwrap();
+    assert_eq!(page.count("button", &call()).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn a_frame_under_an_overlay_gets_no_click() {
+    let (world, page) = World::showing(
+        "<iframe src=/in></iframe><div id=cover style='position:fixed;inset:0'>Cookies!</div><p id=n></p>\
+         <script>cover.onmousedown=()=>n.textContent='hit'</script>",
+    )
+    .await;
+    world.site.page("/in", "<button onclick=\"this.textContent='Done'\">In</button>");
+    page.reload(&call()).await.unwrap();
+    let error = assert_code(page.click("role=button", &within(500)).await, Code::Covered);
+    assert!(error.message.contains("<div#cover> \"Cookies!\""), "{error}");
+    assert_eq!(page.text("#n", &call()).await.unwrap(), "");
+    // Nor one that comes at the last moment.
+    page.evaluate("() => { cover.style.display = 'none'; document.querySelector('iframe').onmouseenter = () => { cover.style.display = '' } }", &().into(), &call()).await.unwrap();
+    assert_code(page.click("role=button", &within(500)).await, Code::Covered);
+    assert_eq!(page.text("#n", &call()).await.unwrap(), "");
+    page.evaluate("cover.remove()", &().into(), &call()).await.unwrap();
+    page.click("role=button", &call()).await.unwrap();
+    assert_eq!(page.text("button", &call()).await.unwrap(), "Done");
+}
+
+#[tokio::test]
+async fn shadow_roots_need_no_special_words() {
+    let (_world, page) = World::showing(
+        "<x-card></x-card><script>customElements.define('x-card',class extends HTMLElement{connectedCallback(){\
+         this.attachShadow({mode:'open'}).innerHTML='<label>Deep <input></label><x-inner></x-inner><slot></slot>'}});\
+         customElements.define('x-inner',class extends HTMLElement{connectedCallback(){\
+         this.attachShadow({mode:'open'}).innerHTML='<button onclick=\"this.textContent=\\'Pressed\\'\">Press</button>'}})</script>",
+    )
+    .await;
+    page.fill("label=Deep", "x", &call()).await.unwrap();
+    page.click("text=Press", &call()).await.unwrap();
+    assert_eq!(page.text("role=button", &call()).await.unwrap(), "Pressed");
+    assert_eq!(page.text("x-card >> x-inner >> css=button", &call()).await.unwrap(), "Pressed");
+}
+
+#[tokio::test]
+async fn closed_shadow_roots_are_reached_by_refs() {
+    let (_world, page) = World::showing(
+        "<div id=plain></div><script>\
+         plain.attachShadow({mode:'closed'}).innerHTML='<button onclick=\"document.title=1\">Closed</button><x-in></x-in>';\
+         customElements.define('x-in',class extends HTMLElement{connectedCallback(){\
+         this.attachShadow({mode:'closed'}).innerHTML='<button onclick=\"document.title=2\">Nested</button>'}})</script>",
+    )
+    .await;
+    let snapshot = page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap();
+    for (name, title) in [("Closed", "1"), ("Nested", "2")] {
+        let reference = reference(&snapshot, &format!("button \"{name}\""));
+        page.click(&reference, &call()).await.unwrap();
+        assert_eq!(page.title(&call()).await.unwrap(), title);
+    }
+}
+
+/// The ref of the line with these words, as a locator.
+pub(crate) fn reference(snapshot: &str, words: &str) -> String {
+    let line =
+        snapshot.lines().find(|line| line.contains(words)).unwrap_or_else(|| panic!("no {words} in\n{snapshot}"));
+    let reference = line.split("[ref=").nth(1).unwrap_or_else(|| panic!("no ref in {line}")).split(']').next().unwrap();
+    format!("ref={reference}")
+}
+
+#[tokio::test]
+async fn a_text_is_found_quickly_on_a_large_page() {
+    let (_world, page) = World::showing("<ul id=u></ul><script>u.innerHTML=Array.from({length:5000},(_,i)=>`<li><a href=/${i}>Item number ${i}</a> <button>Buy ${i}</button></li>`).join('')</script>").await;
+    page.text("text=Item number 4999", &call()).await.unwrap();
+    let begin = Instant::now();
+    for _ in 0..5 {
+        page.text("text=Item number 4999", &call()).await.unwrap();
+    }
+    // A generous limit: it takes some 20 ms on an idle machine.
+    assert!(begin.elapsed() < Duration::from_millis(2500), "{:?}", begin.elapsed());
+}

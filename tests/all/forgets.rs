@@ -1,0 +1,240 @@
+//! Any sequence of calls, crashes, answers, messages and cancels ends in the same log as without a crash.
+//!
+//! The runner is the real one, on a store in memory that forgets every commit after a chosen one: what its host did from
+//! there on never happened, and another host goes on with what is left. Time is moved by hand, so nothing waits.
+
+use crate::bench::{local, manual, operator, options, tuning};
+use crate::guests;
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::time::Duration;
+use windlass_core::{Kind, Limits, Record, TaskId};
+use windlass_runtime::clock::Manual;
+use windlass_runtime::{Action, CreateTask, TaskView, Tuning, Windlass};
+use windlass_store::{Forgetful, Store};
+
+/// What happens to a task from outside. All of it follows from what the task shows, so that it happens again where it was
+/// forgotten.
+#[derive(Clone, Debug)]
+struct Plan {
+    steps: Vec<String>,
+    /// By question, in the order asked over all turns: messages sent before it is answered, and its answer.
+    answers: Vec<(usize, Reply)>,
+    /// Follow-ups after the end.
+    turns: usize,
+    /// Waits are parked after this long.
+    park_after: Duration,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Reply {
+    Accept,
+    Decline,
+    Cancel,
+}
+
+/// A life of a task over any number of hosts.
+struct World<'a> {
+    plan: &'a Plan,
+    data: &'a Path,
+    time: Manual,
+    tuning: Tuning,
+    host: Windlass,
+    store: Store,
+    forgetful: Forgetful,
+}
+
+impl<'a> World<'a> {
+    async fn new(plan: &'a Plan, data: &'a Path) -> Self {
+        let (time, clock) = manual();
+        let tuning = Tuning { clock, park_after: plan.park_after, ..tuning() };
+        let (store, forgetful) = Store::forgetful();
+        let host = Windlass::on(options(data.to_owned(), Limits::default(), tuning.clone(), 4), store.clone()).await;
+        let host = host.unwrap();
+        let bytes = std::fs::read(guests::BASIC_SCRIPT).unwrap();
+        host.add_plugin(&operator(), bytes, Some(Vec::new())).await.unwrap();
+        Self { plan, data, time, tuning, host, store, forgetful }
+    }
+
+    /// Another host goes on with what is left.
+    async fn crash(self) -> Self {
+        let (store, forgetful) = self.forgetful.reopen();
+        self.host.close().await;
+        let options = options(self.data.to_owned(), Limits::default(), self.tuning.clone(), 4);
+        let host = Windlass::on(options, store.clone()).await.unwrap();
+        Self { host, store, forgetful, ..self }
+    }
+
+    async fn log(&self, id: TaskId) -> Vec<Record> {
+        self.store.read(move |rows| rows.records(id, 0, usize::MAX)).await.unwrap()
+    }
+
+    /// Nothing happens any more by itself but that time passes.
+    async fn is_quiet(&self) -> bool {
+        let (turns, waiting) = self.host.held();
+        let parked = self.store.read(|rows| rows.count_parked()).await.unwrap();
+        turns == waiting && turns as u64 + parked > 0
+    }
+
+    /// Brings the task to its end; crashes after each of these numbers of commits.
+    async fn live(mut self, crashes: &[u64]) -> (Vec<Value>, u64) {
+        let mut crashes = crashes.iter();
+        let new = CreateTask {
+            tool: "basic_script".into(),
+            input: json!({"steps": self.plan.steps, "again": self.plan.turns > 0}),
+            idempotency_key: Some("the task".into()),
+            ..CreateTask::default()
+        };
+        let begun = self.forgetful.commits();
+        if let Some(commits) = crashes.next() {
+            self.forgetful.forget_after(*commits);
+        }
+        let mut made = None;
+        // Far more than any plan needs: what does not end is stuck.
+        for _ in 0..200_000 {
+            if self.forgetful.has_forgotten() {
+                self = self.crash().await;
+                made = None;
+                if let Some(commits) = crashes.next() {
+                    self.forgetful.forget_after(*commits);
+                }
+            }
+            // Made again where that was forgotten.
+            let id = match made {
+                Some(id) => id,
+                None => *made.insert(self.host.create(&local(), new.clone()).await.unwrap().task.id),
+            };
+            let task = self.host.task(&local(), id).await.unwrap();
+            if !task.open {
+                if task.turn as usize > self.plan.turns || task.status != windlass_core::Status::InputRequired {
+                    let commits = self.forgetful.commits().saturating_sub(begun);
+                    let log = self.log(id).await.iter().filter_map(|record| comparable(record, id)).collect();
+                    self.host.close().await;
+                    return (log, commits);
+                }
+                self.host.continue_task(&local(), id, format!("turn {}", task.turn + 1)).await.unwrap();
+                continue;
+            }
+            if !self.is_quiet().await {
+                // Threads of the host may be at work: a component is loaded, a file written.
+                tokio::task::yield_now().await;
+                std::thread::yield_now();
+                continue;
+            }
+            self.act(id, &task).await;
+        }
+        let lines: Vec<_> = match made {
+            Some(id) => self.log(id).await.iter().map(|r| format!("{} {}", r.kind.as_str(), r.text)).collect(),
+            None => Vec::new(),
+        };
+        panic!("stuck: {:?}\n{}", self.host.held(), lines.join("\n"));
+    }
+
+    /// The task waits: answers what is to be answered, else lets time pass.
+    async fn act(&self, id: TaskId, task: &TaskView) {
+        let questions = &task.details.as_ref().unwrap().questions;
+        let Some(question) = questions.iter().find(|q| q.expires_at.is_none()) else {
+            return self.time.advance_to_next();
+        };
+        let log = self.log(id).await;
+        if log.iter().any(|r| r.kind == Kind::CancelRequested && r.turn == task.turn) {
+            return tokio::task::yield_now().await;
+        }
+        let asked = log.iter().filter(|r| r.kind == Kind::InputRequested && r.data["expiresAt"].is_null()).count();
+        let (messages, reply) = self.plan.answers[(asked - 1) % self.plan.answers.len()];
+        for n in 0..messages {
+            let text = format!("message {n} at question {asked}");
+            if !log.iter().any(|r| r.data.get("text") == Some(&json!(text))) {
+                self.host.continue_task(&local(), id, text).await.unwrap();
+            }
+        }
+        let action = match reply {
+            Reply::Accept => Action::Accept(json!({"note": format!("note {asked}")})),
+            Reply::Decline => Action::Decline,
+            Reply::Cancel => {
+                self.host.cancel(&local(), id).await.unwrap();
+                return;
+            }
+        };
+        self.host.answer(&local(), id, vec![(question.key.clone(), action)]).await.unwrap();
+    }
+}
+
+/// A record without what may differ: times, and the kinds that tell of a crash.
+fn comparable(record: &Record, id: TaskId) -> Option<Value> {
+    if matches!(record.kind, Kind::TurnResumed | Kind::PageLost) {
+        return None;
+    }
+    let mut data = record.data.clone();
+    for field in ["durationMs", "expiresAt", "until"] {
+        data.remove(field);
+    }
+    let value = json!([record.turn, record.kind, record.text, data, record.pos]);
+    Some(serde_json::from_str(&value.to_string().replace(&id.to_string(), "TASK")).unwrap())
+}
+
+fn step() -> impl Strategy<Value = String> {
+    let words = [
+        "log:a line",
+        "print:to stdout",
+        "part:half ",
+        "status:busy",
+        "set:n",
+        "get:n",
+        "delete:n",
+        "keys",
+        "messages",
+        "save:file.txt",
+        "map",
+        "sleep:0",
+        "sleep:700",
+        "sleep:90000",
+        "std:5",
+        "std:40000",
+    ];
+    prop_oneof![6 => prop::sample::select(words.to_vec()).prop_map(str::to_owned), 2 => Just("ask".to_owned()), 1 => Just("lapse".to_owned())]
+}
+
+fn plan() -> impl Strategy<Value = Plan> {
+    let reply = prop_oneof![6 => Just(Reply::Accept), 2 => Just(Reply::Decline), 1 => Just(Reply::Cancel)];
+    let park = prop::sample::select(vec![0, 1, 30_000, 10_000_000]).prop_map(Duration::from_millis);
+    (prop::collection::vec(step(), 1..10), prop::collection::vec((0..3_usize, reply), 1..4), 0..3_usize, park).prop_map(
+        |(steps, answers, turns, park_after)| {
+            // A key may be used once in a turn.
+            let keyed = |(at, step): (usize, String)| match step.as_str() {
+                "ask" | "lapse" => format!("{step}:k{at}"),
+                _ => step,
+            };
+            let steps = steps.into_iter().enumerate().map(keyed).collect();
+            Plan { steps, answers, turns, park_after }
+        },
+    )
+}
+
+/// Compares the log of a plan with crashes with that without.
+fn check(plan: &Plan, crashes: &[prop::sample::Index], data: &Path) -> Result<(), TestCaseError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    runtime.block_on(Box::pin(async {
+        let (expected, commits) = World::new(plan, data).await.live(&[]).await;
+        let at: Vec<u64> = crashes.iter().map(|at| at.index(usize::try_from(commits).unwrap()) as u64 + 1).collect();
+        let (seen, _) = World::new(plan, data).await.live(&at).await;
+        let show = |log: &[Value]| log.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
+        prop_assert_eq!(show(&seen), show(&expected), "crashes after {:?} of {} commits", at, commits);
+        Ok(())
+    }))
+}
+
+#[test]
+fn a_life_cut_off_anywhere_leaves_the_same_log_as_one_that_was_not() {
+    let cases = std::env::var("WINDLASS_TEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(40);
+    let config =
+        ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 200, ..ProptestConfig::default() };
+    let data = tempfile::tempdir().unwrap();
+    // Each crash may be one commit after another: three in a row without a step forward would stop the turn, by design.
+    let crashes = prop::collection::vec(any::<prop::sample::Index>(), 1..4);
+    proptest!(config, |(plan in plan(), crashes in crashes)| {
+        check(&plan, &crashes, data.path())?;
+    });
+}

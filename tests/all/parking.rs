@@ -1,0 +1,219 @@
+//! Turns that wait without an instance: what wakes them, and what becomes of their pages.
+
+use crate::basic::confirm;
+use crate::bench::{Bench, failure, local, manual, outcome, tuning};
+use crate::guests;
+use serde_json::json;
+use std::time::Duration;
+use windlass_core::{Cause, Kind, Status, WaitingFor};
+use windlass_runtime::{Action, CreateTask, TaskView, Tuning};
+use windlass_site::Site;
+
+/// Every wait is parked at once.
+fn at_once() -> Tuning {
+    Tuning { park_after: Duration::ZERO, ..tuning() }
+}
+
+async fn site() -> (Site, String) {
+    let site = Site::start("127.0.0.1:0".parse().unwrap()).await.unwrap();
+    let grant = format!("browser {}", site.url().trim_end_matches('/'));
+    (site, grant)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_parked_turn_holds_nothing_and_goes_on_when_it_is_answered() {
+    let bench = Bench::with_tuning(at_once()).await;
+    bench.install(guests::BASIC_STATE, &[]).await;
+    let id = bench.create("basic_state", json!({"wait": true})).await;
+    bench.parked(1).await;
+    bench.host.continue_task(&local(), id, "a message wakes nobody".into()).await.unwrap();
+    let health = bench.host.health().await;
+    assert_eq!((health.turns, health.waiting, health.parked), (0, 0, 1));
+    let before = bench.lines(id).await;
+    confirm(&bench, id, "t1.wait").await;
+    let task = bench.ended(id).await;
+    assert_eq!(task.status, Status::InputRequired, "{}", failure(&task));
+    assert_eq!(outcome(&task)["structured"]["messages"], json!(["a message wakes nobody"]));
+    let after = bench.lines(id).await;
+    assert_eq!(after[..before.len()], before[..]);
+    assert!(!after.iter().any(|line| line.starts_with("turn.resumed")), "it never stopped: {after:?}");
+    assert_eq!(bench.texts(id, Kind::InputRequested).await.len(), 1, "asked once");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wait_is_warm_first_and_parked_after_its_time() {
+    let (time, clock) = manual();
+    let bench = Bench::with_tuning(Tuning { clock, ..tuning() }).await;
+    bench.install(guests::BASIC_STATE, &[]).await;
+    let id = bench.create("basic_state", json!({"wait": true})).await;
+    bench.asks(id).await;
+    while bench.host.health().await.waiting == 0 {
+        tokio::task::yield_now().await;
+    }
+    time.advance(Duration::from_millis(29_999));
+    assert_eq!(bench.host.health().await.parked, 0);
+    time.advance(Duration::from_millis(1));
+    bench.parked(1).await;
+    confirm(&bench, id, "t1.wait").await;
+    assert_eq!(bench.ended(id).await.status, Status::InputRequired);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn both_ways_to_sleep_are_parked_and_end_in_time() {
+    let (time, clock) = manual();
+    let bench = Bench::with_tuning(Tuning { clock, ..at_once() }).await;
+    bench.install(guests::BASIC_SLEEP, &[]).await;
+    let hour = 3_600_000;
+    let id = bench.create("basic_sleep", json!({ "ms": hour })).await;
+    for _ in 0..2 {
+        bench.parked(1).await;
+        time.advance(Duration::from_millis(hour - 1));
+        assert_eq!(bench.host.health().await.parked, 1, "not early");
+        time.advance(Duration::from_millis(2));
+        bench.parked(0).await;
+    }
+    let task = bench.ended(id).await;
+    let got = &outcome(&task)["structured"];
+    for clock in ["task_ms", "std_ms"] {
+        let ms = got[clock].as_u64().unwrap_or_else(|| panic!("{}", failure(&task)));
+        assert!((hour..hour + 1000).contains(&ms), "{clock} {ms}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_timer_that_was_due_while_no_host_ran_fires_when_one_is_back() {
+    let (time, clock) = manual();
+    let bench = Bench::with_tuning(Tuning { clock, ..at_once() }).await;
+    bench.install(guests::BASIC_SLEEP, &[]).await;
+    let id = bench.create("basic_sleep", json!({"ms": 3_600_000})).await;
+    bench.parked(1).await;
+    let bench = bench.restart_after(|| time.advance(Duration::from_secs(2 * 3600))).await;
+    bench.until_log(id, |log| log.iter().any(|r| r.text == "Slept in the host")).await;
+    assert!(bench.texts(id, Kind::TurnResumed).await.is_empty(), "a parked turn does not notice");
+    bench.parked(1).await;
+    time.advance(Duration::from_secs(3601));
+    assert_eq!(bench.ended(id).await.status, Status::Completed);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn questions_of_a_parked_turn_lapse_in_time() {
+    let (time, clock) = manual();
+    let bench = Bench::with_tuning(Tuning { clock, ..at_once() }).await;
+    bench.install(guests::BASIC_ASK, &[]).await;
+    let id = bench.create("basic_ask", json!({"timeout_ms": 86_400_000})).await;
+    bench.parked(1).await;
+    // One answer of two: nothing to go on with yet.
+    bench.host.answer(&local(), id, vec![("t1.people".into(), Action::Decline)]).await.unwrap();
+    assert_eq!(bench.host.health().await.parked, 1);
+    bench.host.answer(&local(), id, vec![("t1.everything".into(), Action::Decline)]).await.unwrap();
+    let asks =
+        |key: &'static str| move |t: &TaskView| t.details.as_ref().unwrap().questions.iter().any(|q| q.key == key);
+    bench.until(id, asks("t1.expires")).await;
+    bench.parked(1).await;
+    time.advance(Duration::from_secs(24 * 3600));
+    bench.until(id, asks("t1.confirm")).await;
+    confirm(&bench, id, "t1.confirm").await;
+    let task = bench.ended(id).await;
+    assert_eq!(outcome(&task)["structured"]["expired"], json!("Expired"), "{}", failure(&task));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cancelled_or_overdue_parked_turn_wakes_and_tidies_up() {
+    let (time, clock) = manual();
+    let bench = Bench::with_tuning(Tuning { clock, ..at_once() }).await;
+    bench.install(guests::POLITE_CANCEL, &[]).await;
+    for place in ["sleep", "ask"] {
+        let id = bench.create("polite_cancel", json!({"in": place})).await;
+        bench.parked(1).await;
+        bench.host.cancel(&local(), id).await.unwrap();
+        assert_eq!(bench.ended(id).await.status, Status::Cancelled, "{place}");
+        assert!(bench.host.artifact(&local(), id, "a1").await.is_ok(), "{place}: it tidied up");
+        let new = CreateTask {
+            tool: "polite_cancel".into(),
+            input: json!({"in": place}),
+            timeout_millis: Some(60_000),
+            ..CreateTask::default()
+        };
+        let id = bench.host.create(&local(), new).await.unwrap().task.id;
+        bench.parked(1).await;
+        time.advance(Duration::from_secs(61));
+        let task = bench.ended(id).await;
+        assert_eq!((task.status, task.cause), (Status::Failed, Some(Cause::Deadline)), "{place}");
+        assert!(bench.host.artifact(&local(), id, "a1").await.is_ok(), "{place}: it tidied up");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_lives_on_while_its_turn_is_parked() {
+    let (bench, (site, grant)) = (Bench::with_tuning(at_once()).await, site().await);
+    bench.install(guests::BROWSER_HOLD, &[&grant]).await;
+    let id = bench.create("browser_hold", json!({"url": site.url()})).await;
+    bench.parked(1).await;
+    assert_eq!((bench.host.health().await.contexts, bench.host.health().await.parked_pages), (1, 1));
+    confirm(&bench, id, "t1.held").await;
+    let task = bench.ended(id).await;
+    assert_ne!(outcome(&task)["structured"]["title"], "page-lost", "{}", failure(&task));
+    assert_eq!(bench.texts(id, Kind::PageLost).await, Vec::<String>::new());
+    assert_eq!((bench.host.health().await.contexts, bench.host.health().await.parked_pages), (0, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_beyond_their_budget_are_closed_and_the_loss_is_a_record_at_once() {
+    let (time, clock) = manual();
+    let tuning = Tuning { clock, parked_pages: 1, pages_for: Duration::from_secs(600), ..at_once() };
+    let (bench, (site, grant)) = (Bench::with_tuning(tuning).await, site().await);
+    bench.install(guests::BROWSER_HOLD, &[&grant]).await;
+    let lost = |log: &[std::sync::Arc<windlass_core::Record>]| log.iter().any(|r| r.kind == Kind::PageLost);
+    let first = bench.create("browser_hold", json!({"url": site.url()})).await;
+    bench.parked(1).await;
+    let second = bench.create("browser_hold", json!({"url": site.url()})).await;
+    bench.parked(2).await;
+    // One has room: the older one goes.
+    bench.until_log(first, lost).await;
+    assert!(bench.texts(second, Kind::PageLost).await.is_empty());
+    // And the other one is too old after a while.
+    time.advance(Duration::from_secs(601));
+    bench.until_log(second, lost).await;
+    assert_eq!(bench.host.health().await.contexts, 0);
+    for id in [first, second] {
+        confirm(&bench, id, "t1.held").await;
+        let task = bench.ended(id).await;
+        assert_eq!(outcome(&task)["structured"]["title"], "page-lost", "{}", failure(&task));
+        assert_eq!(bench.texts(id, Kind::PageLost).await.len(), 1, "told once");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_of_parked_and_of_running_turns_that_die_with_the_host_are_told_as_lost() {
+    let (bench, (site, grant)) = (Bench::with_tuning(at_once()).await, site().await);
+    bench.install(guests::BROWSER_HOLD, &[&grant]).await;
+    let id = bench.create("browser_hold", json!({"url": site.url()})).await;
+    bench.parked(1).await;
+    let bench = bench.restart().await;
+    let texts = bench.texts(id, Kind::PageLost).await;
+    assert_eq!(texts, ["Page p1 is gone: the host that had it is gone"], "before anything wakes it");
+    confirm(&bench, id, "t1.held").await;
+    assert_eq!(outcome(&bench.ended(id).await)["structured"]["title"], "page-lost");
+    assert_eq!(bench.texts(id, Kind::PageLost).await.len(), 1, "told once");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_host_that_drains_parks_what_waits_and_begins_nothing() {
+    let bench = Bench::new().await;
+    bench.install(guests::BASIC_STATE, &[]).await;
+    bench.install(guests::BASIC_SLEEP, &[]).await;
+    let asks = bench.create("basic_state", json!({"wait": true})).await;
+    let sleeps = bench.create("basic_sleep", json!({"ms": 3_600_000})).await;
+    bench.asks(asks).await;
+    bench.until(sleeps, |t| t.waiting_for == Some(WaitingFor::Timer)).await;
+    bench.host.drain(Duration::from_secs(60)).await;
+    let health = bench.host.health().await;
+    assert_eq!((health.turns, health.parked), (0, 2));
+    let new = CreateTask { tool: "basic_state".into(), input: json!({}), ..CreateTask::default() };
+    assert_eq!(bench.host.create(&local(), new).await.unwrap_err().spec().code, "WL0019");
+    let bench = bench.restart().await;
+    assert_eq!(bench.host.health().await.turns, 0, "nothing to be done for them");
+    confirm(&bench, asks, "t1.wait").await;
+    assert_eq!(bench.ended(asks).await.status, Status::InputRequired);
+    assert!(bench.texts(asks, Kind::TurnResumed).await.is_empty());
+}
