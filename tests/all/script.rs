@@ -456,3 +456,20 @@ async fn every_script_in_the_guide_runs() {
         );
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_script_sends_requests_where_it_may() {
+    let (bench, shop) = (Bench::new().await, site().await);
+    let origin = shop.url().trim_end_matches('/').to_owned();
+    bench.install(&engine(), &[&format!("http {origin}")]).await;
+    let script = "
+        const orders = await http.get(`${input.shop}/api/orders`, { headers: { accept: 'application/json' } });
+        const none = await http.post(`${input.shop}/nothing-here`, { a: 1 });
+        return { ok: orders.ok, json: orders.json(), type: orders.headers['content-type'], none: [none.ok, none.status] };
+    ";
+    let id = start(&bench, script, json!({ "shop": origin })).await;
+    let task = bench.ended(id).await;
+    let expected =
+        json!({"ok": true, "json": {"orders": 0, "rejected": 0}, "type": "application/json", "none": [false, 404]});
+    assert_eq!(outcome(&task)["structured"], expected, "{}", failure(&task));
+}
