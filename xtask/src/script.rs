@@ -169,8 +169,13 @@ fn build(source: &Path, folder: &Path, target: &Path, python: &Path) -> Result<P
         .env("CC_wasm32_wasip2", folder.join("cc/zig-cc"))
         .env("AR_wasm32_wasip2", folder.join("cc/zig-ar"))
         .env("WINDLASS_PYTHON", python)
+        .env("CARGO_INCREMENTAL", "0")
         .env_remove("CARGO_TARGET_DIR")
         .env_remove("RUSTFLAGS");
+    // A profile set by variables is the outer build's.
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_PROFILE_")) {
+        command.env_remove(name);
+    }
     cargo::run(&mut command)?;
     Ok(target.join("wasm32-wasip2/release/windlass_script.wasm"))
 }
