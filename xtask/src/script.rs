@@ -34,6 +34,12 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
     steps.done(ZIG);
 
     steps.next("The component");
+    if check {
+        // What an earlier build with other settings left behind would go into this one.
+        for stale in ["wasm32-wasip2", "release"] {
+            let _ = std::fs::remove_dir_all(target.join(stale));
+        }
+    }
     let source = gather(&workspace.root, &target.join("source"))?;
     let built = build(&source, &folder, &target, &python)?;
     let manifest = std::fs::read_to_string(folder.join("manifest.json")).context("manifest.json can't be read")?;
