@@ -88,6 +88,41 @@ declare const artifacts: {
     readText(file: Artifact | string): Promise<string>;
 };
 
+/** Stands for a secret in a header: the host sends it, the script never sees it. */
+declare function secret(name: string, prefix?: string): { secret: string; prefix: string };
+declare const secrets: {
+    /** The secret itself; needs `reveal NAME`. */
+    reveal(name: string): Promise<string>;
+};
+interface RequestOptions {
+    headers?: Record<string, string | { secret: string; prefix: string }>;
+    timeout?: Millis;
+    /** How many are followed; 10 at most. */
+    redirects?: number;
+}
+type Body = string | Uint8Array | Json;
+interface HttpAnswer {
+    status: number;
+    /** Status 200 to 299. */
+    ok: boolean;
+    /** After redirects. */
+    url: string;
+    headers: Record<string, string>;
+    text(): string;
+    json(): any;
+    bytes(): Uint8Array;
+}
+/** Needs `http ORIGIN`. An answer with an error status is an answer. */
+declare const http: {
+    request(method: string, url: string, options?: RequestOptions & { body?: Body }): Promise<HttpAnswer>;
+    get(url: string, options?: RequestOptions): Promise<HttpAnswer>;
+    head(url: string, options?: RequestOptions): Promise<HttpAnswer>;
+    delete(url: string, options?: RequestOptions): Promise<HttpAnswer>;
+    post(url: string, body?: Body, options?: RequestOptions): Promise<HttpAnswer>;
+    put(url: string, body?: Body, options?: RequestOptions): Promise<HttpAnswer>;
+    patch(url: string, body?: Body, options?: RequestOptions): Promise<HttpAnswer>;
+};
+
 interface Message {
     id: number;
     text: string;
@@ -179,7 +214,7 @@ interface Locator extends Finder {
     click(options?: Wait): Promise<void>;
     /** Replaces the value of a field. */
     fill(value: string, options?: Wait): Promise<void>;
-    /** Not offered by this host yet. */
+    /** Fills in a secret by its name; needs `secret NAME`, and a page of an origin that it is bound to. */
     fillSecret(name: string, options?: Wait): Promise<void>;
     /** The rendered text. */
     textContent(options?: Wait): Promise<string>;

@@ -396,10 +396,6 @@ async fn a_recording_that_fails_names_the_step_and_what_was_tried() {
             "can't go into a frame by its number yet",
         ),
         (json!({"type": "waitForElement", "selectors": ["#q"], "count": 3}), "can't count elements"),
-        (
-            json!({"type": "change", "selectors": ["aria/Password", "#q"], "value": "hunter2"}),
-            "can't fill in a secret yet",
-        ),
     ];
     for (step, words) in missing {
         let (code, message, _) = fails(step.clone()).await;
@@ -408,6 +404,12 @@ async fn a_recording_that_fails_names_the_step_and_what_was_tried() {
             "{step}: {code} {message}"
         );
     }
+    let (code, message, _) =
+        fails(json!({"type": "change", "selectors": ["aria/Password", "#q"], "value": "hunter2"})).await;
+    assert!(
+        code == "denied" && message.contains("secret `site-127-0-0-1-password` is not granted"),
+        "{code} {message}"
+    );
     let (code, message, _) = fails(json!({"type": "dance"})).await;
     assert_eq!((code.as_str(), message.as_str()), ("invalid-recording", "step 2: Step type dance is not supported"));
 }
@@ -453,4 +455,21 @@ async fn every_script_in_the_guide_runs() {
             bench.lines(id).await.join("\n")
         );
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_script_sends_requests_where_it_may() {
+    let (bench, shop) = (Bench::new().await, site().await);
+    let origin = shop.url().trim_end_matches('/').to_owned();
+    bench.install(&engine(), &[&format!("http {origin}")]).await;
+    let script = "
+        const orders = await http.get(`${input.shop}/api/orders`, { headers: { accept: 'application/json' } });
+        const none = await http.post(`${input.shop}/nothing-here`, { a: 1 });
+        return { ok: orders.ok, json: orders.json(), type: orders.headers['content-type'], none: [none.ok, none.status] };
+    ";
+    let id = start(&bench, script, json!({ "shop": origin })).await;
+    let task = bench.ended(id).await;
+    let expected =
+        json!({"ok": true, "json": {"orders": 0, "rejected": 0}, "type": "application/json", "none": [false, 404]});
+    assert_eq!(outcome(&task)["structured"], expected, "{}", failure(&task));
 }

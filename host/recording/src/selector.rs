@@ -19,7 +19,12 @@ pub(crate) fn of_password(selectors: &Selectors) -> bool {
 /// The name of the secret that stands for the password of a site.
 pub(crate) fn secret(site: &str) -> String {
     let site: String = site.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-    format!("{site}-password").trim_start_matches('-').to_owned()
+    let name = format!("{site}-password");
+    let name = name.trim_start_matches('-');
+    // A name begins with a letter and has 64 characters at most.
+    let name =
+        if name.starts_with(|c: char| c.is_ascii_lowercase()) { name.to_owned() } else { format!("site-{name}") };
+    name[name.len().saturating_sub(64)..].trim_start_matches(|c: char| !c.is_ascii_lowercase()).to_owned()
 }
 
 /// All locators by which an element may be found, the plainest first.
@@ -118,5 +123,7 @@ mod tests {
         assert!(!is("#user") && !is("aria/Pass the salt"));
         assert_eq!(secret("shop.example"), "shop-example-password");
         assert_eq!(secret(""), "password");
+        assert_eq!(secret("127.0.0.1"), "site-127-0-0-1-password");
+        assert!(secret(&"a.".repeat(60)).len() <= 64);
     }
 }

@@ -89,14 +89,14 @@ impl Compiler {
     }
 }
 
+/// What a guest may use of a thread's stack, in bytes: enough for an interpreter inside a guest to recurse some thousand
+/// times. Only pages that were touched cost anything.
+const STACK: usize = 2 << 20;
+
 /// Code for this processor and these settings.
 pub(crate) fn precompile(engine: &Engine, component: &[u8]) -> Result<Vec<u8>, String> {
     engine.precompile_component(component).map_err(|e| format!("{e:#}"))
 }
-
-/// What a guest may use of a thread's stack, in bytes: enough for an interpreter inside a guest to recurse some thousand
-/// times. Only pages that were touched cost anything.
-const STACK: usize = 2 << 20;
 
 pub(crate) fn engine() -> wasmtime::Result<Engine> {
     let mut config = Config::new();

@@ -174,12 +174,12 @@ impl Registry {
         self.plugins.read().get(plugin).map(|plugin| plugin.effective.clone()).unwrap_or_default()
     }
 
-    /// Whether a plugin's manifest asks for any permission of an interface.
-    pub(crate) fn asks(&self, plugin: &str, interface: &str) -> bool {
+    /// Whether a plugin's manifest asks for any permission that begins with this word.
+    pub(crate) fn asks(&self, plugin: &str, word: &str) -> bool {
         self.plugins
             .read()
             .get(plugin)
-            .is_some_and(|p| p.manifest.permissions.iter().any(|p| p.interfaces().first() == Some(&interface)))
+            .is_some_and(|p| p.manifest.permissions.iter().any(|p| p.to_string().split(' ').next() == Some(word)))
     }
 
     /// Tools of enabled plugins, by name.

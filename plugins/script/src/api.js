@@ -220,6 +220,34 @@
         readText: async (file) => native.decode(native.read(String(file?.id ?? file))),
     };
 
+    /** What the host puts in place of a secret: the script names it and never sees it. */
+    const secret = (name, prefix = '') => ({ secret: String(name), prefix });
+    const secrets = { reveal: async (name) => call('secrets.reveal', name) };
+
+    class Answer {
+        #body;
+        constructor({ status, url, headers }, body) {
+            Object.assign(this, { status, url, ok: status >= 200 && status < 300, headers: Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value])) });
+            this.#body = body;
+        }
+
+        bytes() { return this.#body; }
+        text() { return native.decode(this.#body); }
+        json() { return parse(this.text()); }
+    }
+
+    async function request(method, url, { headers = {}, body, ...options } = {}) {
+        const plain = body === undefined || typeof body === 'string' || body instanceof Uint8Array;
+        const typed = Object.keys(headers).some((name) => name.toLowerCase() === 'content-type');
+        const all = plain || typed ? headers : { ...headers, 'content-type': 'application/json' };
+        const bytes = body instanceof Uint8Array ? body : native.encode(plain ? body ?? '' : stringify(body));
+        const { head, body: answer } = native.send(stringify([method, url, all, settings(options)]), bytes);
+        return new Answer(parse(head), answer);
+    }
+    const http = { request };
+    for (const method of ['get', 'head', 'delete']) http[method] = async (url, options) => request(method.toUpperCase(), url, options);
+    for (const method of ['post', 'put', 'patch']) http[method] = async (url, body, options) => request(method.toUpperCase(), url, { ...options, body });
+
     const task = {
         id: facts.taskId,
         turn: facts.number,
@@ -332,7 +360,7 @@
 
         async click(options) { return this.page.verb('click', this.selector, options); }
         async fill(value, options) { return this.page.verb('fill', this.selector, String(value), options); }
-        async fillSecret() { return missing('fill in a secret'); }
+        async fillSecret(name, options) { return this.page.verb('fillSecret', this.selector, name, options); }
         async textContent(options) { return this.page.verb('text', this.selector, options); }
         async innerText(options) { return this.page.verb('text', this.selector, options); }
         async waitFor({ state: wanted = 'visible', ...options } = {}) { return this.page.verb('waitFor', this.selector, wanted, options); }
@@ -439,7 +467,7 @@
     const page = new Page(undefined);
     Math.random = () => native.random();
     const api = {
-        input: facts.input, page, browser, log, console, ask, confirm, sleep, state, artifacts, task, emit, step, missing,
+        input: facts.input, page, browser, log, console, ask, confirm, sleep, state, artifacts, task, http, secret, secrets, emit, step, missing,
         progress: (done, total, message = '') => void call('progress', done, total, String(message)),
         status: (text) => void call('task.status', String(text)),
         outcome: (value, options) => new Outcome(value, options),

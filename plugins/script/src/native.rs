@@ -5,9 +5,10 @@ use rquickjs::{Ctx, Exception, Function, Object, TypedArray, Value as Js};
 use serde_json::{Value, json};
 use std::cell::{Cell, RefCell};
 use windlass::bindings::windlass::plugin::browser::{self, Page};
+use windlass::bindings::windlass::plugin::http;
 use windlass::bindings::windlass::plugin::log::{self, Level};
 use windlass::bindings::windlass::plugin::types::{Artifact, Body, Content, Error, Message};
-use windlass::bindings::windlass::plugin::{artifacts, input, state, task};
+use windlass::bindings::windlass::plugin::{artifacts, input, secrets, state, task};
 
 thread_local! {
     static PAGES: RefCell<Vec<Option<Page>>> = const { RefCell::new(Vec::new()) };
@@ -34,6 +35,9 @@ fn call(a: &Args) -> Result<Value, Error> {
         "page.title" => page(a, Page::title)?.into(),
         "page.click" => page(a, |p| p.click(a.text(1, "locator")?, &a.settings(2)?))?.into_json(),
         "page.fill" => page(a, |p| p.fill(a.text(1, "locator")?, a.text(2, "value")?, &a.settings(3)?))?.into_json(),
+        "page.fillSecret" => {
+            page(a, |p| p.fill_secret(a.text(1, "locator")?, a.text(2, "name")?, &a.settings(3)?))?.into_json()
+        }
         "page.press" => page(a, |p| p.press(a.text(1, "keys")?, &a.settings(2)?))?.into_json(),
         "page.text" => page(a, |p| p.text(a.text(1, "locator")?, &a.settings(2)?))?.into(),
         "page.waitFor" => {
@@ -50,6 +54,7 @@ fn call(a: &Args) -> Result<Value, Error> {
         "state.set" => state::set(a.text(0, "key")?, &a.value(1).to_string())?.into_json(),
         "state.delete" => state::delete(a.text(0, "key")?)?.into_json(),
         "state.keys" => state::keys(a.text(0, "prefix")?)?.into(),
+        "secrets.reveal" => secrets::reveal(a.text(0, "name")?)?.into(),
         "progress" => {
             log::progress(a.whole(0, "done")?, a.value(1).as_f64().map(|total| total as u64), a.text(2, "message")?)
                 .into_json()
@@ -171,6 +176,30 @@ fn thrown<'js>(ctx: &Ctx<'js>, error: Error) -> rquickjs::Error {
     }
 }
 
+/// One exchange: everything but the bodies is JSON.
+fn sent(a: &Args, body: Vec<u8>) -> Result<(Value, Vec<u8>), Error> {
+    let header = |(name, value): (&String, &Value)| {
+        let value = match (value.as_str(), value["secret"].as_str()) {
+            (Some(text), _) => http::Value::Text(text.into()),
+            (None, Some(secret)) => {
+                let prefix = value["prefix"].as_str().unwrap_or_default().to_owned();
+                http::Value::Secret(http::SecretRef { name: secret.into(), prefix })
+            }
+            _ => return Err(invalid(format!("http: header {name} must be text or a secret"))),
+        };
+        Ok((name.clone(), value))
+    };
+    let request = http::Request {
+        method: a.text(0, "method")?.into(),
+        url: a.text(1, "url")?.into(),
+        headers: a.value(2).as_object().into_iter().flatten().map(header).collect::<Result<_, _>>()?,
+        body,
+        settings: a.settings(3)?,
+    };
+    let http::Response { status, url, headers, body } = http::send(&request)?;
+    Ok((json!({"status": status, "url": url, "headers": headers}), body))
+}
+
 fn level(name: &str) -> Level {
     match name {
         "trace" => Level::Trace,
@@ -239,6 +268,18 @@ pub(crate) fn object<'js>(ctx: &Ctx<'js>, seed: u64) -> rquickjs::Result<Object<
     native.set(
         "decode",
         Function::new(ctx.clone(), |bytes: TypedArray<'js, u8>| String::from_utf8_lossy(&copied(&bytes)).into_owned()),
+    )?;
+    native.set(
+        "send",
+        Function::new(ctx.clone(), |ctx: Ctx<'js>, values: String, body: TypedArray<'js, u8>| {
+            let values = serde_json::from_str(&values).unwrap_or_default();
+            let (head, body) =
+                sent(&Args { call: "http", values }, copied(&body)).map_err(|error| thrown(&ctx, error))?;
+            let answer = Object::new(ctx.clone())?;
+            answer.set("head", head.to_string())?;
+            answer.set("body", TypedArray::new(ctx.clone(), body)?)?;
+            Ok::<_, rquickjs::Error>(answer)
+        }),
     )?;
     native.set("random", Function::new(ctx.clone(), random))?;
     Ok(native)

@@ -25,8 +25,11 @@ pub(super) fn stamp(sources: &[u8], manifest: &[u8], files: &[u8]) -> Result<Vec
     let mut stamped = 0;
     for (id, body) in leb::sections(&ENGINE[HEADER..]).ok_or_else(broken)? {
         match id {
-            // The engine's own manifest: the copy has another.
-            CUSTOM if body.get(1..).is_some_and(|body| body.starts_with(SECTION.as_bytes())) => {}
+            // The engine's own: the copy has others.
+            CUSTOM
+                if [SECTION, SCRIPTS]
+                    .iter()
+                    .any(|name| body.get(1..).is_some_and(|b| b.starts_with(name.as_bytes()))) => {}
             MODULE if count(body, MAGIC) == 1 => {
                 leb::section(&mut out, id, &module(body, sources)?);
                 stamped += 1;
