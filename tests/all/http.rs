@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use windlass_core::{Kind, Status, TaskId};
 use windlass_runtime::{SetSecret, TaskView};
 
-const SECRET: &str = "s3cr3t-value-of-the-shop";
+pub(crate) const SECRET: &str = "s3cr3t-value-of-the-shop";
 
 async fn sending(grants: &[&str]) -> Bench {
     let bench = Bench::new().await;
@@ -32,7 +32,7 @@ fn answers(task: &TaskView) -> Vec<String> {
     outcome(task)["structured"]["answers"].as_array().unwrap().iter().map(|a| a.as_str().unwrap().to_owned()).collect()
 }
 
-async fn set_secret(bench: &Bench, value: &str, origin: &str) {
+pub(crate) async fn set_secret(bench: &Bench, value: &str, origin: &str) {
     let new = SetSecret { value: value.to_owned().into(), origins: Some(vec![origin.to_owned()]) };
     bench.host.set_secret(&operator(), "shop-token", new).await.unwrap();
 }
@@ -193,7 +193,7 @@ async fn a_secret_goes_to_its_origin_only_and_stands_nowhere() {
 }
 
 /// The value stands in no file of the data folder: database, write-ahead log, blobs.
-async fn nowhere(bench: Bench) {
+pub(crate) async fn nowhere(bench: Bench) {
     let find = |bench: &Bench| {
         let mut folders = vec![bench.data.path().to_owned()];
         let mut files = 0;

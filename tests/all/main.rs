@@ -15,6 +15,8 @@ mod many;
 mod parking;
 mod refusals;
 mod replay;
+mod script;
+mod secrets;
 mod stops;
 mod wire;
 
@@ -40,6 +42,7 @@ fn every_program_has_a_test() {
         include_str!("refusals.rs"),
         include_str!("replay.rs"),
         include_str!("stops.rs"),
+        include_str!("secrets.rs"),
     ];
     macro_rules! names {
         ($($name:ident)*) => { [$(stringify!($name)),*] };

@@ -36,26 +36,33 @@ fn once(name: &str, packages: &[&str], fetch: impl FnOnce(&Path) -> Result<()>) 
     Ok(folder)
 }
 
-/// Node 22 with the packages of npm.
+/// Packages of npm, with the Node among them or the machine's.
 pub(crate) struct Node(PathBuf);
 
+/// A folder with these packages of npm.
+pub(crate) fn npm(name: &str, packages: &[&str]) -> Result<Node> {
+    let folder = once(name, packages, |folder| {
+        has("npm", "install Node.js 18 or later, which brings it (https://nodejs.org; `apt install npm`)")?;
+        // npm walks up to the next package.json unless there is one here.
+        std::fs::write(folder.join("package.json"), "{\"private\": true}\n")?;
+        let mut npm = Command::new("npm");
+        npm.current_dir(folder).args(["install", "--no-audit", "--no-fund", "--no-progress", "--save-exact"]);
+        quietly(npm.args(packages)).context("npm could not fetch what this needs")
+    })?;
+    Ok(Node(folder))
+}
+
 impl Node {
+    /// Node 22 with what speaks MCP.
     pub(crate) fn fetch() -> Result<Self> {
-        let folder = once("node", &NPM, |folder| {
-            has("npm", "install Node.js 18 or later, which brings it (https://nodejs.org; `apt install npm`)")?;
-            // npm walks up to the next package.json unless there is one here.
-            std::fs::write(folder.join("package.json"), "{\"private\": true}\n")?;
-            let mut npm = Command::new("npm");
-            npm.current_dir(folder).args(["install", "--no-audit", "--no-fund", "--no-progress", "--save-exact"]);
-            quietly(npm.args(NPM)).context("npm could not fetch what this needs")
-        })?;
-        Ok(Self(folder))
+        npm("node", &NPM)
     }
 
     /// A package's program, run by its Node.
     pub(crate) fn program(&self, name: &str) -> Command {
         let programs = self.0.join("node_modules/.bin");
-        let mut command = Command::new(programs.join("node"));
+        let node = programs.join("node");
+        let mut command = Command::new(if node.exists() { node } else { "node".into() });
         command.arg(programs.join(name));
         // Programs that start others find this Node, too.
         let path = std::env::var_os("PATH").unwrap_or_default();

@@ -11,10 +11,12 @@ mod clients;
 mod conformance;
 mod crash;
 mod demo;
+mod foreign;
 mod host;
 mod http;
 mod measure;
 mod process;
+mod script;
 mod site;
 mod steps;
 mod test;
@@ -37,13 +39,21 @@ usage: cargo xtask COMMAND
   clients [--verbose]
         Clients of MCP that people use each do the whole order, over HTTP and stdio. npm and pip fetch them.
         --verbose  what each of them saw
+  foreign
+        Plugins in JavaScript and Python, built by their own tools, are killed and go on. npm and pip fetch the tools.
   bench [NAME] [--json] [--quick]
-        The numbers of docs/scoreboard.md, in a release build.
+        The numbers of docs/scoreboard.md, in a release build. `bench browser` is the browser beside playwright-core,
+        which npm fetches.
   soak [--minutes N]
         Large numbers: tasks that end in every way, cut streams, killed hosts (5 minutes).
-  crash [--every K] [--kills N]
+  crash [--every K] [--script] [--kills N]
         Hosts that kill themselves before and after every commit and every effect of an order, one in K of them.
-        --kills  instead, N kills at any moment while fifty tasks are under way";
+        --script the order is the script of examples/order-script
+        --kills  instead, N kills at any moment while fifty tasks are under way
+  script-component [--check]
+        Builds plugins/script/script.wasm, the engine of scripts that ships in the binary, with a C compiler that it
+        brings along (Python 3 is needed).
+        --check  compares only; fails where the kept one is not what the sources make";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
@@ -51,11 +61,13 @@ fn main() -> ExitCode {
     let rest: Vec<String> = arguments.collect();
     let done = match command.as_str() {
         "demo" => demo::run(rest),
+        "foreign" => foreign::run(rest),
         "test" => test::run(&rest),
         "bench" => measure::bench(rest),
         "clients" => clients::run(rest),
         "conformance" => conformance::run(rest),
         "crash" => crash::run(rest),
+        "script-component" => script::run(rest),
         "soak" => measure::soak(rest),
         "help" | "-h" | "--help" => {
             println!("{USAGE}");

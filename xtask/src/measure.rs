@@ -9,11 +9,41 @@ pub(crate) fn bench(given: Vec<String>) -> Result<()> {
     let mut args = Args::new(given);
     let (json, quick) = (args.switch("--json"), args.switch("--quick"));
     let names = args.words()?;
+    if names.iter().any(|name| name == "browser") {
+        return browser(json, quick);
+    }
     let mut command = measurer()?;
     command.arg("bench").args(names);
     command.args(json.then_some("--json")).args(quick.then_some("--quick"));
     cargo::run(&mut command)
 }
+
+/// The browser crate beside playwright-core, which npm fetches once.
+fn browser(json: bool, quick: bool) -> Result<()> {
+    let workspace = cargo::Workspace::find()?;
+    let modules = workspace.target.join("peer");
+    if !modules.join("node_modules/playwright-core").is_dir() {
+        std::fs::create_dir_all(&modules)?;
+        let mut npm = Command::new("npm");
+        npm.args(["install", "--silent", "--no-save", "--no-audit", "--prefix"]).arg(&modules).arg(PEER);
+        cargo::run(npm.env("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1"))?;
+    }
+    let mut command = cargo::cargo();
+    command.current_dir(&workspace.root).args([
+        "run",
+        "--quiet",
+        "--release",
+        "-p",
+        "windlass-browser",
+        "--example",
+        "bench",
+    ]);
+    command.arg("--").args(json.then_some("--json")).args(quick.then_some("--quick"));
+    cargo::run(command.env("PEER_MODULES", &modules).env("WINDLASS_BROWSER", chromium::find()?))
+}
+
+/// What the browser is measured beside.
+const PEER: &str = "playwright-core@1.65.1";
 
 pub(crate) fn soak(given: Vec<String>) -> Result<()> {
     let mut args = Args::new(given);

@@ -121,6 +121,8 @@ calls! {
     BrowserClick = "browser.click", Once, true;
     /// Replaces the value of a field.
     BrowserFill = "browser.fill", Once, true;
+    /// Fills a secret into a field.
+    BrowserFillSecret = "browser.fill-secret", Once, true;
     /// Presses keys.
     BrowserPress = "browser.press", Once, true;
     /// Goes back in the history of a page.
@@ -145,8 +147,6 @@ calls! {
     BrowserTypeText = "browser.type-text", Once, true;
     /// Enters text as an input method does.
     BrowserCompose = "browser.compose", Once, true;
-    /// Fills in a secret.
-    BrowserFillSecret = "browser.fill-secret", Once, true;
     /// Checks a box.
     BrowserCheck = "browser.check", Once, true;
     /// Unchecks one.

@@ -28,7 +28,7 @@ pub(crate) struct Places {
 }
 
 const USAGE: &str = "run it by `cargo xtask bench [NAME …] [--json] [--quick]`, `cargo xtask soak [--minutes N]` or \
-     `cargo xtask crash [--every K] [--kills N]`";
+     `cargo xtask crash [--every K] [--script] [--kills N]`";
 
 fn main() -> ExitCode {
     let done = read(std::env::args().skip(1)).and_then(|(places, command)| {
@@ -61,7 +61,7 @@ fn read(mut arguments: impl Iterator<Item = String>) -> Result<(Places, Command)
     let mut soak = None;
     let mut options = bench::Options::default();
     let mut minutes = 5;
-    let (mut crash, mut every, mut kills) = (false, 1, None);
+    let (mut crash, mut every, mut script, mut kills) = (false, 1, false, None);
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().with_context(|| format!("{argument} wants a value; {USAGE}"));
         match argument.as_str() {
@@ -71,6 +71,7 @@ fn read(mut arguments: impl Iterator<Item = String>) -> Result<(Places, Command)
             "--minutes" => minutes = value()?.parse().context("--minutes wants a whole number")?,
             "--every" => every = value()?.parse().context("--every wants a whole number")?,
             "--kills" => kills = Some(value()?.parse().context("--kills wants a whole number")?),
+            "--script" => script = true,
             "crash" if soak.is_none() => crash = true,
             "--json" => options.json = true,
             "--quick" => options.quick = true,
@@ -86,7 +87,7 @@ fn read(mut arguments: impl Iterator<Item = String>) -> Result<(Places, Command)
         examples: examples.context(USAGE)?,
     };
     if crash {
-        let what = kills.map_or(crash::What::Points { every }, |kills| crash::What::Kills { kills });
+        let what = kills.map_or(crash::What::Points { every, script }, |kills| crash::What::Kills { kills });
         return Ok((places, Command::Crash(what)));
     }
     match soak.context(USAGE)? {

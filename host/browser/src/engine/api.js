@@ -111,8 +111,17 @@ globalThis.windlass = {
     const { element: match, failure } = onlyOne(request);
     if (!match) return failure;
     const element = fieldOf(match);
-    return editable(element, true) || (request.origins ? fillSecret(element, request) : fillElement(element, request.text));
+    return editable(element, true) || fillElement(element, request.text);
   }),
+
+  // As `fill`, where the document is of one of `origins`.
+  fillSecret: request => retry(request, async () => {
+    const { element: match, failure } = onlyOne(request);
+    if (!match) return failure;
+    const element = fieldOf(match);
+    return editable(element, true) || fillSecret(element, request);
+  }),
+  secretBoxes,
 
   // Focused, so that the host can type.
   focus: request => retry(request, async () => {

@@ -35,18 +35,6 @@ const fillInput = (element, text) => {
   return select(element, () => element.select());
 };
 
-// A value for some origins only, set at once: what is typed could land in another document.
-const fillSecret = (element, { text, origins }) => {
-  if (!origins.includes(location.origin)) return failed('origin', { final: true, message: `it is in a page of ${location.origin}, not of ${origins.join(', ')}` });
-  const typed = element.localName === 'textarea' || (element.localName === 'input' && TYPED.has(element.type));
-  if (!typed) return failed('fillable', { final: true, message: `${describe(element)} takes no secret` });
-  element.focus();
-  element.value = text;
-  if (element.value !== text) return failed('value', { final: true, message: 'the field does not take this value' });
-  announce(element);
-  return { how: 'set' };
-};
-
 // The options with these values or labels, and no others; answers {selected: values}.
 const choose = (element, wanted) => {
   if (element.localName !== 'select') return failed('select', { final: true, message: `${describe(element)} has no options to select` });

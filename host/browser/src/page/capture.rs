@@ -11,6 +11,7 @@ use super::frames::Point;
 use super::seek::Answered;
 use crate::call::{Call, Deadline};
 use crate::error::Error;
+use crate::frames::Place;
 use crate::locator::Locator;
 use crate::options::{Format, Image, PdfOptions, Shot};
 
@@ -91,12 +92,13 @@ impl Page {
         if let Some(quality) = quality {
             params["quality"] = json!(quality);
         }
-        if !masks.is_empty() {
+        let covers = !masks.is_empty() || self.is_tainted();
+        if covers {
             self.mask(&masks, &deadline).await?;
         }
         let captured: Result<Captured, Error> =
             self.inner.tab.call("Page.captureScreenshot", &params, "the screenshot", &deadline).await;
-        if !masks.is_empty() {
+        if covers {
             self.ask::<Value>("unmask", &Value::Null, "the screenshot", &deadline).await?;
         }
         let captured = captured?;
@@ -111,6 +113,7 @@ impl Page {
     /// # Errors
     /// [`Code::Invalid`](crate::Code::Invalid) for settings that can't be.
     pub async fn pdf(&self, options: &PdfOptions, call: &Call) -> Result<Vec<u8>, Error> {
+        self.refuse_tainted("a PDF")?;
         let deadline = call.start();
         let (width, height) = options.paper;
         let (top, right, bottom, left) = options.margins;
@@ -172,26 +175,29 @@ impl Page {
         Ok(Area { x: area.x + scrolled.x, y: area.y + scrolled.y, ..area })
     }
 
-    /// Covers all visible matches.
+    /// Covers all visible matches, and all fields with secrets.
     async fn mask(&self, masks: &[Locator], deadline: &Deadline) -> Result<(), Error> {
         let waiting_for = "the screenshot";
         let waiting = (waiting_for, deadline);
         let scrolled: Point = self.ask("scrolled", &Value::Null, waiting_for, deadline).await?;
-        let mut boxes = Vec::new();
+        let mut found: Vec<(Place, Vec<Area>)> = self.secret_boxes(waiting_for, deadline).await?;
         for mask in masks {
             let live = self.live();
             for place in self.count_all(mask, "", &live, waiting).await?.places {
                 let request = json!({"steps": mask.steps});
-                let found: Vec<Area> =
-                    self.ask_once(&place, "boxes", &request, waiting_for, deadline).await?.unwrap_or_default();
-                for area in found {
-                    let corner = Point { x: area.x, y: area.y };
-                    if let Outcome::Done((corner, _)) = self.in_page(&place, corner, None, false, waiting).await? {
-                        boxes.push(json!({
-                            "x": corner.x + scrolled.x, "y": corner.y + scrolled.y,
-                            "width": area.width, "height": area.height,
-                        }));
-                    }
+                let areas = self.ask_once(&place, "boxes", &request, waiting_for, deadline).await?;
+                found.push((place, areas.unwrap_or_default()));
+            }
+        }
+        let mut boxes = Vec::new();
+        for (place, areas) in found {
+            for area in areas {
+                let corner = Point { x: area.x, y: area.y };
+                if let Outcome::Done((corner, _)) = self.in_page(&place, corner, None, false, waiting).await? {
+                    boxes.push(json!({
+                        "x": corner.x + scrolled.x, "y": corner.y + scrolled.y,
+                        "width": area.width, "height": area.height,
+                    }));
                 }
             }
         }

@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use super::Page;
 use super::frames::Resolved;
+use super::remote::Evaluated;
 use super::seek::Answered;
-use super::world::{Evaluated, is_between_documents};
+use super::world::is_between_documents;
 use crate::call::{Call, Deadline};
 use crate::cdp::Failure;
 use crate::error::{Code, Error};
@@ -114,6 +115,7 @@ impl Page {
         params: &Value,
         deadline: &Deadline,
     ) -> Result<Value, Error> {
+        self.refuse_tainted("a script")?;
         let tab = &self.inner.tab;
         let answer = tab.send_in(session, method, params);
         let evaluated: Evaluated = match tab.answer(answer, "the script to end", deadline).await {

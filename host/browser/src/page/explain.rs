@@ -87,7 +87,10 @@ impl Failed {
             }
             "selector" => Error::invalid(format!("locator `{name}`: {message}")),
             "fillable" | "value" | "select" | "checkable" => Error::invalid(format!("`{name}`: {message}")),
-            "origin" => Error::new(Code::Denied, format!("`{name}`: {message}")),
+            "origin" => {
+                let text = format!("`{name}` is in a document of {message}, where the secret may not go");
+                return Error::new(Code::Denied, text);
+            }
             "option" => Error::new(Code::NotFound, format!("`{name}`: {message}")),
             "visible" => late("is not visible"),
             "enabled" => late("is disabled"),

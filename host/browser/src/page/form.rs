@@ -68,24 +68,6 @@ impl Page {
         Ok(())
     }
 
-    /// As [`Page::fill`], for a text that only some origins may get: unless the frame of the match is of one of `origins`,
-    /// nothing is set. Inputs and text areas only; the value is set in the same moment as the origin is looked at, without
-    /// keys, so that no other document can come between.
-    ///
-    /// # Errors
-    /// As [`Page::fill`]; [`Code::Denied`] for a frame of another origin.
-    pub async fn fill_secret(&self, locator: &str, text: &str, origins: &[String], call: &Call) -> Result<(), Error> {
-        let locator = Locator::parse(locator)?;
-        let deadline = call.start();
-        let _hands = deadline.run("another action on the page", self.inner.hands.lock()).await?;
-        let waiting_for = format!("`{}` to be filled in", locator.text);
-        let live = self.live();
-        let request = json!({"text": text, "origins": origins});
-        let _: Answered<Filled> = self.on_match("fill", &locator, &request, &live, (&waiting_for, &deadline)).await?;
-        live.over();
-        Ok(())
-    }
-
     /// Checks the one match, a check box, radio button or switch, with a click if it is not checked yet.
     ///
     /// # Errors

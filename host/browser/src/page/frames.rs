@@ -5,7 +5,9 @@ use serde_json::{Value, json};
 
 use super::Page;
 use super::explain::Outcome;
-use super::world::{GRACE, Live, Object};
+use super::live::Live;
+use super::remote::Object;
+use super::world::GRACE;
 use crate::call::Deadline;
 use crate::error::Error;
 use crate::frames::Place;

@@ -3,9 +3,9 @@
 //! - [`navigate`] and [`history`] load documents and wait for the navigation an action causes;
 //! - [`mouse`], [`keyboard`] and [`form`] act; [`read`] and [`evaluate`] look;
 //! - [`snapshot`] is the page as text, [`capture`] as an image or PDF;
-//! - [`world`] is the way to the engine in the page, [`seek`] finds the frame to ask, [`frames`] knows where it lies,
+//! - [`world`] is the way to the engine in the page, [`live`] what waits there, [`remote`] what comes back; [`seek`] finds the frame to ask, [`frames`] knows where it lies,
 //!   [`explain`] puts its answers into words;
-//! - [`emulation`] makes it look as asked.
+//! - [`secret`] fills in what may not be read back; [`emulation`] makes it look as asked.
 
 mod capture;
 mod emulation;
@@ -15,9 +15,12 @@ mod form;
 mod frames;
 mod history;
 mod keyboard;
+mod live;
 mod mouse;
 mod navigate;
 mod read;
+mod remote;
+mod secret;
 mod seek;
 mod snapshot;
 mod world;
@@ -62,6 +65,7 @@ struct Inner {
     /// Child frames that the engine of a document knows.
     adopted: Mutex<HashSet<(Place, String)>>,
     refs: Mutex<Refs>,
+    secrets: Mutex<Vec<secret::Held>>,
     snapshots: tokio::sync::Mutex<()>,
     options: Arc<PageOptions>,
     /// One pair of hands: actions on a page come one after the other.
@@ -77,6 +81,7 @@ impl Page {
             worlds: Worlds::default(),
             adopted: Mutex::default(),
             refs: Mutex::default(),
+            secrets: Mutex::default(),
             snapshots: tokio::sync::Mutex::default(),
             options,
             hands: tokio::sync::Mutex::default(),
@@ -155,7 +160,8 @@ impl Page {
     /// The address of the document, with its fragment.
     pub async fn url(&self, call: &Call) -> Result<String, Error> {
         let tab = &self.inner.tab;
-        tab.wait("the address", &call.start(), |state| state.gone.is_none().then(|| state.url.clone())).await
+        let url = |state: &crate::tab::TabState| state.gone.is_none().then(|| state.url.clone());
+        Ok(self.masked(tab.wait("the address", &call.start(), url).await?))
     }
 
     /// A name of the document that the page shows: another one after each navigation that loads a document, the same
@@ -166,7 +172,7 @@ impl Page {
 
     /// The title of the document.
     pub async fn title(&self, call: &Call) -> Result<String, Error> {
-        self.ask("title", &json!(null), "the title", &call.start()).await
+        Ok(self.masked(self.ask("title", &json!(null), "the title", &call.start()).await?))
     }
 
     /// Closes the page without asking it. Closing a page that is gone is no error.

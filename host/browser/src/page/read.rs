@@ -53,9 +53,12 @@ impl Page {
     }
 
     async fn read(&self, what: &str, locator: &str, name: Value, call: &Call) -> Result<Option<String>, Error> {
+        if what != "text" {
+            self.refuse_tainted(what)?;
+        }
         let request = json!({"what": what, "name": name});
         let read: ReadText = self.look("read", &Locator::parse(locator)?, &request, call).await?;
-        Ok(read.value)
+        Ok(read.value.map(|value| self.masked(value)))
     }
 
     /// How many elements match now, seen or not.

@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 
 use super::Page;
 use super::explain::{Failed, Outcome};
-use super::world::{GRACE, Live};
+use super::live::Live;
+use super::world::GRACE;
 use crate::call::Deadline;
 use crate::error::{Code, Error};
 use crate::frames::Place;

@@ -141,7 +141,8 @@ impl Page {
         };
         refs.last.truncate(REMEMBERED - 1);
         refs.last.insert(0, (key, lines));
-        Ok(text)
+        drop(refs);
+        Ok(self.masked(text))
     }
 
     /// `None`: the document changed meanwhile.
@@ -158,6 +159,8 @@ impl Page {
             json!({"next": next, "limit": left, "interactive": options.interactive, "depth": depth})
         };
         for place in self.all_places() {
+            // A page that stands still is told from one that is busy with being looked at.
+            self.ask_once::<Value>(&place, "handled", &Value::Null, waiting_for, deadline).await?;
             self.adopt_children(&place, waiting_for, deadline).await?;
             self.open_closed_roots(&place, waiting_for, deadline).await?;
         }

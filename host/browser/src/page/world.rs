@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::Page;
+use super::remote::{Evaluated, thrown, value};
 use crate::call::Deadline;
 use crate::cdp::Failure;
 use crate::error::{Code, Error};
@@ -32,6 +32,7 @@ const ENGINE: &str = concat!(
     include_str!("../engine/checks.js"),
     include_str!("../engine/witness.js"),
     include_str!("../engine/forms.js"),
+    include_str!("../engine/secrets.js"),
     include_str!("../engine/snapshot.js"),
     include_str!("../engine/api.js"),
     "})()"
@@ -59,7 +60,7 @@ pub(super) struct Worlds {
 }
 
 impl Worlds {
-    fn by_place(&self) -> MutexGuard<'_, HashMap<Place, i64>> {
+    pub(super) fn by_place(&self) -> MutexGuard<'_, HashMap<Place, i64>> {
         self.by_place.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -81,93 +82,7 @@ struct World {
     id: i64,
 }
 
-/// An object of the page, by reference.
-#[derive(Deserialize)]
-pub(super) struct Object {
-    #[serde(rename = "objectId")]
-    pub(super) id: String,
-}
-
-#[derive(Deserialize)]
-pub(super) struct Evaluated {
-    pub(super) result: RemoteObject,
-    #[serde(rename = "exceptionDetails")]
-    pub(super) exception: Option<Exception>,
-}
-
-#[derive(Deserialize)]
-pub(super) struct RemoteObject {
-    #[serde(default)]
-    pub(super) value: Option<Box<RawValue>>,
-    #[serde(rename = "objectId")]
-    pub(super) object: Option<String>,
-}
-
-#[derive(Deserialize)]
-pub(super) struct Exception {
-    text: String,
-    exception: Option<Described>,
-}
-
-#[derive(Deserialize)]
-pub(super) struct Described {
-    value: Option<Value>,
-    description: Option<String>,
-}
-
-impl Exception {
-    fn is(&self, thrown: &str) -> bool {
-        self.exception.as_ref().and_then(|exception| exception.value.as_ref()).is_some_and(|value| value == thrown)
-    }
-
-    /// The error with its stack, or the thrown value.
-    pub(super) fn words(self) -> String {
-        let Exception { text, exception } = self;
-        match exception {
-            Some(Described { description: Some(description), .. }) => description,
-            Some(Described { value: Some(value), .. }) => value.as_str().map_or_else(|| value.to_string(), Into::into),
-            _ => text,
-        }
-    }
-}
-
-/// Ends a request in the page if the host stops waiting for it.
-pub(super) struct Live<'a> {
-    page: &'a Page,
-    pub(super) id: u64,
-    /// Whom it was sent to.
-    places: Mutex<Vec<Place>>,
-    over: bool,
-}
-
-impl Live<'_> {
-    pub(super) fn over(mut self) {
-        self.over = true;
-    }
-
-    pub(super) fn in_place(&self, place: &Place) {
-        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
-        if !places.contains(place) {
-            places.push(place.clone());
-        }
-    }
-}
-
-impl Drop for Live<'_> {
-    fn drop(&mut self) {
-        if self.over {
-            return;
-        }
-        let inner = &self.page.inner;
-        for place in self.places.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
-            if let Some(world) = inner.worlds.by_place().get(&place) {
-                inner.tab.post_in(&place.session, "Runtime.callFunctionOn", &dispatch(*world, "stop", &json!(self.id)));
-            }
-        }
-    }
-}
-
-fn dispatch(world: i64, name: &str, argument: &Value) -> Value {
+pub(super) fn dispatch(world: i64, name: &str, argument: &Value) -> Value {
     json!({
         "functionDeclaration": DISPATCH, "executionContextId": world,
         "arguments": [{"value": name}, {"value": argument}],
@@ -176,11 +91,6 @@ fn dispatch(world: i64, name: &str, argument: &Value) -> Value {
 }
 
 impl Page {
-    /// A request that is called off in the page when the guard is dropped.
-    pub(super) fn live(&self) -> Live<'_> {
-        Live { page: self, id: self.inner.worlds.next_request(), places: Mutex::default(), over: false }
-    }
-
     /// Calls a function of the engine in the main frame that does not wait there, in one document or the next.
     pub(super) async fn ask<T: DeserializeOwned>(
         &self,
@@ -241,7 +151,8 @@ impl Page {
         let answered = tokio::select! {
             biased;
             answered = tab.answer::<Evaluated>(answer, waiting_for, deadline) => answered?,
-            () = self.standstill(&place.session) => return Err(still(waiting_for)),
+            // A snapshot of a huge page keeps it busy itself.
+            () = self.standstill(&place.session), if name != "snapshot" => return Err(still(waiting_for)),
         };
         match answered {
             Ok(Evaluated { exception: Some(exception), .. }) if exception.is("no engine here") => {
@@ -280,13 +191,6 @@ impl Page {
                 self.document_went(place, &failure, deadline).await?;
                 Ok(None)
             }
-        }
-    }
-
-    /// Calls off what waits in a document.
-    pub(super) fn stop(&self, place: &Place, id: u64) {
-        if let Some(world) = self.inner.worlds.by_place().get(place) {
-            self.inner.tab.post_in(&place.session, "Runtime.callFunctionOn", &dispatch(*world, "stop", &json!(id)));
         }
     }
 
@@ -373,19 +277,6 @@ async fn make(tab: &Tab, place: &Place, waiting_for: &str, deadline: &Deadline) 
         },
         Err(failure) => Ok(Err(failure)),
     }
-}
-
-fn value<T: DeserializeOwned>(evaluated: Evaluated) -> Result<T, Error> {
-    if let Some(exception) = evaluated.exception {
-        return Err(thrown(exception));
-    }
-    let text = evaluated.result.value.as_ref().map_or("null", |value| value.get());
-    serde_json::from_str(text)
-        .map_err(|error| Error::unavailable(format!("the page answered something unexpected: {error}")))
-}
-
-fn thrown(exception: Exception) -> Error {
-    Error::unavailable(format!("the engine in the page failed: {}", exception.words()))
 }
 
 /// Chromium's words for "this document is gone".

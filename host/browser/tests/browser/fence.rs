@@ -451,3 +451,84 @@ async fn an_upstream_proxy_carries_everything_but_exceptions() {
     assert!(error.message.contains("407"), "{error}");
     assert_code(page.goto("http://evil.example/", &call()).await, Code::Denied);
 }
+
+/// The less usual ways out: each fetches `/name` of the other server.
+fn more_escapes(evil: u16) -> String {
+    let e = format!("http://127.0.0.1:{evil}");
+    format!(
+        "<style>@import url({e}/import.css);@font-face{{font-family:x;src:url({e}/font)}}p{{font-family:x;background:url({e}/background);cursor:url({e}/cursor),auto}}\
+         li{{list-style-image:url({e}/marker)}}</style><link rel=icon href={e}/icon><link rel=manifest href={e}/manifest><link rel=modulepreload href={e}/modulepreload>\
+         <p id=p>text</p><ul><li>x</ul><video poster={e}/poster></video><audio src={e}/audio autoplay></audio><video src=/v><track default src={e}/track></video>\
+         <picture><source srcset={e}/source><img src=/x></picture><input type=image src={e}/input><embed src={e}/embed><table background={e}/table><tr><td>x</table>\
+         <svg width=9 height=9><image href={e}/svg width=9 height=9 /></svg><iframe srcdoc=\"<img src='{e}/srcdoc'>\"></iframe><iframe src=\"data:text/html,<img src='{e}/data'>\"></iframe>\
+         <iframe sandbox=allow-scripts srcdoc=\"<script>fetch('{e}/sandbox',{{mode:'no-cors'}}).catch(()=>0)</script>\"></iframe>\
+         <form id=f target=t action={e}/frame-form></form><iframe name=t></iframe>\
+         <script>
+         const settle = [];
+         const asked = promise => settle.push(promise.then(() => 0, () => 0));
+         const xhr = new XMLHttpRequest(); settle.push(new Promise(end => xhr.onloadend = end)); xhr.open('GET', '{e}/xhr'); xhr.send();
+         asked(import('{e}/module.js'));
+         asked(fetch('{e}/range', {{headers: {{Range: 'bytes=0-1'}}, mode: 'no-cors'}}));
+         asked(fetch('{e}/priority', {{priority: 'high', mode: 'no-cors', referrerPolicy: 'unsafe-url'}}));
+         asked(new Promise(end => {{ const w = new Worker(URL.createObjectURL(new Blob([`try{{importScripts('{e}/importscripts')}}catch(e){{}}postMessage(1)`]))); w.onmessage = w.onerror = end }}));
+         asked(new Promise(end => {{ const w = new Worker(URL.createObjectURL(new Blob([`new WebSocket('ws://127.0.0.1:{evil}/worker-ws').onclose=()=>postMessage(1)`]))); w.onmessage = w.onerror = end }}));
+         asked(CSS.paintWorklet ? CSS.paintWorklet.addModule('{e}/worklet.js') : Promise.resolve());
+         try {{ asked(new WebTransport('https://127.0.0.1:{evil}/transport').ready) }} catch {{}}
+         try {{ asked(fetchLater('{e}/later', {{activateAfter: 0}}).activated) }} catch {{}}
+         f.submit();
+         const drawn = new Image(); settle.push(new Promise(end => drawn.onload = drawn.onerror = end)); drawn.src = '{e}/image'; drawn.decode().catch(() => 0);
+         document.body.insertAdjacentHTML('beforeend', `<object type=text/html data={e}/object-html></object><link rel=stylesheet media=print href={e}/print.css>`);
+         const rtc = new RTCPeerConnection({{iceTransportPolicy: 'relay', iceServers: [{{urls: 'turn:127.0.0.1:{evil}?transport=tcp', username: 'u', credential: 'c'}}]}});
+         rtc.createDataChannel('x'); rtc.createOffer().then(o => rtc.setLocalDescription(o));
+         settle.push(new Promise(end => {{ rtc.onicegatheringstatechange = () => rtc.iceGatheringState == 'complete' && end() }}));
+         const all = settle.map(one => Promise.race([one, new Promise(end => setTimeout(end, 3000))]));
+         onload = () => Promise.all(all).then(() => fetch('/sentinel'));
+         </script>"
+    )
+}
+
+#[tokio::test]
+async fn the_less_usual_ways_out_are_closed_as_well() {
+    for granted in [false, true] {
+        let world = World::new().await;
+        let evil = Site::start().await;
+        if granted {
+            world.grants.allow(&evil.origin());
+        }
+        let page = world.open(1).await;
+        page.goto(&world.site.page("/", &more_escapes(evil.port)), &call()).await.unwrap();
+        world.site.seen("GET /sentinel").await;
+        if !granted {
+            assert_eq!(evil.requests(), Vec::<String>::new());
+            continue;
+        }
+        // The control: the attempts are real ones.
+        for name in [
+            "import.css",
+            "font",
+            "background",
+            "marker",
+            "poster",
+            "audio",
+            "source",
+            "input",
+            "embed",
+            "svg",
+            "srcdoc",
+            "data",
+            "sandbox",
+            "frame-form",
+            "xhr",
+            "module.js",
+            "range",
+            "priority",
+            "importscripts",
+            "worker-ws",
+            "image",
+            "object-html",
+            "print.css",
+        ] {
+            evil.seen(&format!("GET /{name}{}", if name == "frame-form" { "?" } else { "" })).await;
+        }
+    }
+}

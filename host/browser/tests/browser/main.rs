@@ -13,6 +13,7 @@ mod life;
 mod locating;
 mod navigation;
 mod reading;
+mod secrets;
 mod site;
 mod snapshots;
 mod speed;

@@ -17,8 +17,8 @@ use std::path::PathBuf;
 /// What is run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum What {
-    /// Every fault point, of each `every` hits one.
-    Points { every: u64 },
+    /// Every fault point, of each `every` hits one, while the order is made by the plugin or by the script.
+    Points { every: u64, script: bool },
     /// So many kills at any moment over many tasks.
     Kills { kills: u64 },
 }
@@ -34,7 +34,7 @@ pub(crate) struct Tally {
 pub(crate) async fn run(places: &Places, what: What) -> Result<()> {
     let folder = tempfile::Builder::new().prefix("crash-").tempdir_in(&places.programs)?;
     let done = match what {
-        What::Points { every } => points::run(places, folder.path(), every.max(1)).await,
+        What::Points { every, script } => points::run(places, folder.path(), every.max(1), script).await,
         What::Kills { kills } => kills::run(places, folder.path(), kills).await,
     };
     let kept = |folder: tempfile::TempDir| -> PathBuf { folder.keep() };

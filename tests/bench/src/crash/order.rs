@@ -12,6 +12,8 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// What its client knows: it outlives the host.
 pub(super) struct Order {
+    /// The tool that makes it.
+    tool: &'static str,
     pub(super) input: Value,
     key: String,
     /// Each record that a follower was shown, as it came.
@@ -19,15 +21,15 @@ pub(super) struct Order {
 }
 
 impl Order {
-    pub(super) fn new(shop: &str, name: &str) -> Self {
+    pub(super) fn new(tool: &'static str, shop: &str, name: &str) -> Self {
         let input = json!({"item": "mug", "shop": shop, "email": format!("{name}@example.com")});
-        Self { input, key: name.to_owned(), shown: Mutex::default() }
+        Self { tool, input, key: name.to_owned(), shown: Mutex::default() }
     }
 
     /// Creates it, or finds it again; says yes when it asks; until it has ended. An error: nobody answers any more.
     pub(super) async fn drive(&self, url: &str) -> Result<Value> {
         let mut client = Client::connect(url).await?;
-        let body = json!({"tool": "order", "input": self.input});
+        let body = json!({"tool": self.tool, "input": self.input});
         let task = client.post_once("/api/v1/tasks", &self.key, &body).await?;
         let id = task["id"].as_str().context("a task without an id")?.to_owned();
         let steer = async {

@@ -21,6 +21,8 @@ const PRESS: &str = "Click role=button[name=\"Order\"]";
 
 /// A shop, and a data folder in which the plugin is installed for it.
 struct Stand {
+    /// The tool that makes the order.
+    tool: &'static str,
     shop: Shop,
     template: PathBuf,
     orders: u64,
@@ -36,9 +38,13 @@ struct Outcome {
     wrong: Option<String>,
 }
 
-pub(super) async fn run(places: &Places, folder: &Path, every: u64) -> Result<Tally> {
-    let mut first = Stand::new(places, folder.join("stand-1")).await.context("preparing")?;
-    let second = Stand::new(places, folder.join("stand-2")).await.context("preparing")?;
+pub(super) async fn run(places: &Places, folder: &Path, every: u64, script: bool) -> Result<Tally> {
+    let (tool, component) = match script {
+        true => ("order-script", packed(places, folder).await.context("packing the script")?),
+        false => ("order", places.examples.join("order.wasm")),
+    };
+    let mut first = Stand::new(places, folder.join("stand-1"), tool, &component).await.context("preparing")?;
+    let second = Stand::new(places, folder.join("stand-2"), tool, &component).await.context("preparing")?;
     let counts = count(places, folder, &mut first).await.context("one order without a fault")?;
     let all: Vec<_> = POINTS.iter().zip(counts).map(|(point, n)| format!("{point} {n}")).collect();
     println!("hits in one order: {}", all.join(", "));
@@ -106,13 +112,13 @@ fn row(point: &str, n: u64, outcome: &Result<Outcome>, tally: &Mutex<Tally>) {
 }
 
 impl Stand {
-    async fn new(places: &Places, template: PathBuf) -> Result<Self> {
+    async fn new(places: &Places, template: PathBuf, tool: &'static str, component: &Path) -> Result<Self> {
         let shop = Shop::open(places).await?;
         std::fs::create_dir_all(&template)?;
         let host = Host::sound(places, &template).await?;
-        host.install(&places.examples.join("order.wasm"), &[format!("browser {}", shop.url)]).await?;
+        host.install(component, &[format!("browser {}", shop.url)]).await?;
         host.stop().await?;
-        Ok(Self { shop, template, orders: 0 })
+        Ok(Self { shop, template, tool, orders: 0 })
     }
 
     /// Orders since the last time that [`Stand::settle`] was called.
@@ -126,6 +132,16 @@ impl Stand {
     }
 }
 
+/// The script of the order as a plugin.
+async fn packed(places: &Places, folder: &Path) -> Result<PathBuf> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/order-script/order.js");
+    let component = folder.join("order-script.wasm");
+    let mut command = tokio::process::Command::new(places.programs.join("windlass"));
+    let status = command.args(["script", "pack"]).arg(script).arg("-o").arg(&component).status().await?;
+    ensure!(status.success(), "it ended with {status}");
+    Ok(component)
+}
+
 /// One order without a fault: how often each point is come to.
 async fn count(places: &Places, folder: &Path, stand: &mut Stand) -> Result<[u64; 4]> {
     let (data, file) = (folder.join("count"), folder.join("count.txt"));
@@ -134,7 +150,7 @@ async fn count(places: &Places, folder: &Path, stand: &mut Stand) -> Result<[u64
     let Some(host) = Host::start(places, &data, &[("WINDLASS_FAULT_COUNT", &path)]).await? else {
         bail!("the host died without a fault");
     };
-    let order = Order::new(&stand.shop.url, "count");
+    let order = Order::new(stand.tool, &stand.shop.url, "count");
     let task = tokio::time::timeout(PATIENCE, order.drive(&host.url)).await.context("it does not end")??;
     ensure!(task["status"] == "completed", "the order did not complete: {task}");
     ensure!(stand.orders().await? == 1, "the shop did not count one order");
@@ -149,7 +165,7 @@ async fn one(places: &Places, stand: &mut Stand, data: &Path, point: &'static st
     // A run that failed may have left its own.
     stand.settle().await?;
     copy(&stand.template, data)?;
-    let order = Order::new(&stand.shop.url, &format!("{point}-{n}"));
+    let order = Order::new(stand.tool, &stand.shop.url, &format!("{point}-{n}"));
     let counted = data.with_extension("count");
     let (fault, path) = (format!("{point}:{n}"), counted.to_string_lossy().into_owned());
     let faults = [("WINDLASS_FAULT", fault.as_str()), ("WINDLASS_FAULT_COUNT", &path)];

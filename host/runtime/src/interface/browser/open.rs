@@ -97,6 +97,10 @@ pub(super) async fn open(host: &mut Host, settings: Settings) -> Outcome<Handle>
     let opened = host
         .turn
         .step(step, |_| async move {
+            if !turn.services.registry.asks(&turn.plugin, "browser") {
+                let message = format!("the manifest of plugin {} asks for no `browser` permission", turn.plugin);
+                return Err(error("denied", message));
+            }
             let options = options(&turn, settings).await?;
             let call = BrowserCall { timeout: OPEN, cancel: turn.control.call_token() };
             open_page(&turn, number, options, &call).await?;
