@@ -49,7 +49,7 @@ macro_rules! finders {
 
 finders! {
     /// CSS, or any other locator.
-    locator(text) = text;
+    locator(text) = format!("{text}");
     /// By the ARIA role, explicit or implied; [`Locator::name`] says which of them.
     get_by_role(role) = format!("role={role}");
     /// The innermost elements with this text.

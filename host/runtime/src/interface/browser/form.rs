@@ -82,7 +82,7 @@ pub(super) async fn fill_secret(
 ) -> Outcome<()> {
     let what = format!("{locator} with secret {}", windlass_core::text::cut(&secret, 64));
     let (text, args) =
-        (words("Fill", "Filled", &what), json!({ "locator": locator, "text": { "secret": secret.clone() } }));
+        (words("Fill", "Filled", &what), json!({ "locator": locator, "value": { "secret": secret.clone() } }));
     let name = secret.clone();
     let version = verb(host, page, Call::BrowserFillSecret, text, args, settings, |on| async move {
         fill_in(on, &locator, &secret).await
