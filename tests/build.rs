@@ -37,7 +37,8 @@ fn sources(folder: &Path) -> Vec<String> {
 
 fn members(folder: &Path) -> Vec<String> {
     entries(folder)
-        .filter(|path| path.join("Cargo.toml").exists())
+        // A member has no lock file of its own: the engine of scripts is no member, and is kept as it was built.
+        .filter(|path| path.join("Cargo.toml").exists() && !path.join("Cargo.lock").exists())
         .filter_map(|path| Some(path.file_name()?.to_str()?.to_owned()))
         .collect()
 }

@@ -14,6 +14,7 @@ mod many;
 mod parking;
 mod refusals;
 mod replay;
+mod script;
 mod secrets;
 mod stops;
 mod wire;

@@ -16,6 +16,7 @@ mod host;
 mod http;
 mod measure;
 mod process;
+mod script;
 mod site;
 mod steps;
 mod test;
@@ -41,15 +42,21 @@ usage: cargo xtask COMMAND
   foreign
         Plugins in JavaScript and Python, built by their own tools, are killed and go on. npm and pip fetch the tools.
   bench [NAME] [--json] [--quick]
-        The numbers of docs/scoreboard.md, in a release build.
+        The numbers of docs/scoreboard.md, in a release build. `bench browser` is the browser beside playwright-core,
+        which npm fetches.
   soak [--minutes N]
         Large numbers: tasks that end in every way, cut streams, killed hosts (5 minutes).
-  crash [--every K | --kills N | --disk | --stops]
+  crash [--every K] [--script] | --kills N | --disk | --stops
         Hosts that kill themselves before and after every commit and every effect of two kinds of tasks.
         --every  only one in K of these deaths
+        --script the order is the script of examples/order-script, and the only task
         --kills  instead, N kills at any moment while fifty tasks are under way
         --disk   instead, a small disk that fills, and then can't be written any more (needs root)
-        --stops  instead, a host that is stopped by a signal and continued, while others want its folder";
+        --stops  instead, a host that is stopped by a signal and continued, while others want its folder
+  script-component [--check]
+        Builds plugins/script/script.wasm, the engine of scripts that ships in the binary, with a C compiler that it
+        brings along (Python 3 is needed).
+        --check  compares only; fails where the kept one is not what the sources make";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
@@ -63,6 +70,7 @@ fn main() -> ExitCode {
         "clients" => clients::run(rest),
         "conformance" => conformance::run(rest),
         "crash" => crash::run(rest),
+        "script-component" => script::run(rest),
         "soak" => measure::soak(rest),
         "help" | "-h" | "--help" => {
             println!("{USAGE}");

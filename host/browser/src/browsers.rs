@@ -68,6 +68,11 @@ impl Browsers {
         self.inner.never.add(address);
     }
 
+    /// The browsers there are, running or not.
+    pub fn all(&self) -> Vec<Browser> {
+        self.inner.by_key().values().cloned().collect()
+    }
+
     /// Keys of the browsers there are, running or not.
     pub fn keys(&self) -> Vec<String> {
         self.inner.by_key().keys().cloned().collect()

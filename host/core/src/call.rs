@@ -125,6 +125,84 @@ calls! {
     BrowserFillSecret = "browser.fill-secret", Once, true;
     /// Presses keys.
     BrowserPress = "browser.press", Once, true;
+    /// Goes back in the history of a page.
+    BrowserBack = "browser.back", Redo, true;
+    /// Goes forward in it.
+    BrowserForward = "browser.forward", Redo, true;
+    /// Loads the document again.
+    BrowserReload = "browser.reload", Redo, true;
+    /// Clicks twice.
+    BrowserDblclick = "browser.dblclick", Once, true;
+    /// Taps with a finger.
+    BrowserTap = "browser.tap", Once, true;
+    /// Moves the mouse over an element.
+    BrowserHover = "browser.hover", Redo, true;
+    /// Gives an element the focus.
+    BrowserFocus = "browser.focus", Redo, true;
+    /// Drags one element to another.
+    BrowserDrag = "browser.drag", Once, true;
+    /// Turns the mouse wheel.
+    BrowserScroll = "browser.scroll", Redo, true;
+    /// Types key by key.
+    BrowserTypeText = "browser.type-text", Once, true;
+    /// Enters text as an input method does.
+    BrowserCompose = "browser.compose", Once, true;
+    /// Checks a box.
+    BrowserCheck = "browser.check", Once, true;
+    /// Unchecks one.
+    BrowserUncheck = "browser.uncheck", Once, true;
+    /// Selects options.
+    BrowserSelect = "browser.select", Once, true;
+    /// Gives files to a page.
+    BrowserUpload = "browser.upload", Once, true;
+    /// Reads an attribute.
+    BrowserAttribute = "browser.attribute", Redo, false;
+    /// Reads the value of a field.
+    BrowserValue = "browser.value", Redo, false;
+    /// Counts elements.
+    BrowserCount = "browser.count", Redo, false;
+    /// Reads HTML.
+    BrowserHtml = "browser.html", Redo, false;
+    /// Runs a script.
+    BrowserEvaluate = "browser.evaluate", Once, true;
+    /// Runs a script that may run again.
+    BrowserEvaluateRepeatable = "browser.evaluate-repeatable", Redo, true;
+    /// Takes the page as text.
+    BrowserSnapshot = "browser.snapshot", Redo, false;
+    /// Waits for a text.
+    BrowserWaitForText = "browser.wait-for-text", Redo, true;
+    /// Waits for an address.
+    BrowserWaitForUrl = "browser.wait-for-url", Redo, true;
+    /// Waits until a document is loaded.
+    BrowserWaitForLoad = "browser.wait-for-load", Redo, true;
+    /// Waits for what a script answers.
+    BrowserWaitForFunction = "browser.wait-for-function", Redo, true;
+    /// Waits for a popup and takes it.
+    BrowserWaitForPopup = "browser.wait-for-popup", Redo, true;
+    /// Waits for a download and keeps it.
+    BrowserWaitForDownload = "browser.wait-for-download", Redo, true;
+    /// Prints a page.
+    BrowserPdf = "browser.pdf", Redo, true;
+    /// Says how dialogs are answered: a rule changes nothing by itself.
+    BrowserOnDialog = "browser.on-dialog", Redo, false;
+    /// Takes the network away, or gives it back.
+    BrowserSetOffline = "browser.set-offline", Redo, false;
+    /// Reads the console.
+    BrowserConsole = "browser.console", Redo, false;
+    /// Reads errors of scripts.
+    BrowserPageErrors = "browser.page-errors", Redo, false;
+    /// Reads what was asked for.
+    BrowserRequests = "browser.requests", Redo, false;
+    /// Reads cookies.
+    BrowserCookies = "browser.cookies", Redo, false;
+    /// Sets cookies.
+    BrowserSetCookies = "browser.set-cookies", Once, true;
+    /// Forgets cookies.
+    BrowserClearCookies = "browser.clear-cookies", Once, true;
+    /// Reads cookies and local storage.
+    BrowserStorageState = "browser.storage-state", Redo, false;
+    /// Sets cookies and local storage.
+    BrowserSetStorageState = "browser.set-storage-state", Once, true;
 }
 
 impl Call {

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 
 /// The name of the custom section.
 pub const SECTION: &str = "windlass:manifest";
+/// The name of the custom section of a plugin whose tools are scripts; it lists their files.
+pub const SCRIPTS: &str = "windlass:scripts";
 /// The contract version this host speaks: major and minor of `windlass:plugin`.
 pub const CONTRACT: &str = "0.1";
 

@@ -24,6 +24,8 @@ pub enum Permission {
     Browser(Origins),
     /// `http ORIGIN`: requests may go there.
     Http(Origins),
+    /// `browser-state ORIGIN`: cookies and storage of its pages may be read and set.
+    BrowserState(Origins),
     /// `secret NAME`: it may be sent to the origins it is bound to, without being seen.
     Secret(String),
     /// `reveal NAME`: its value may be seen.
@@ -33,7 +35,7 @@ pub enum Permission {
 }
 
 /// The lines that are known, for messages.
-const KNOWN: &str = "`browser ORIGIN`, `http ORIGIN`, `secret NAME`, `reveal NAME`, `workdir`";
+const KNOWN: &str = "`browser ORIGIN`, `browser-state ORIGIN`, `http ORIGIN`, `secret NAME`, `reveal NAME`, `workdir`";
 
 /// Why a line is no permission.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -41,7 +43,7 @@ pub enum PermissionError {
     /// The first word is not known.
     #[error("unknown permission `{0}`: this host knows {KNOWN}")]
     Unknown(String),
-    /// `browser` or `http` without an origin, or with something else behind it.
+    /// `browser`, `browser-state` or `http` without an origin, or with something else behind it.
     #[error(
         "`{line}` does not name an origin: write `{word} https://shop.example`, with a port if it is not the scheme's own, or `{word} *`"
     )]
@@ -65,7 +67,7 @@ impl Permission {
     #[must_use]
     pub fn interfaces(&self) -> &'static [&'static str] {
         match self {
-            Self::Browser(_) => &["browser"],
+            Self::Browser(_) | Self::BrowserState(_) => &["browser"],
             Self::Http(_) => &["http"],
             Self::Secret(_) => &["http", "browser"],
             Self::Reveal(_) => &["secrets"],
@@ -77,7 +79,9 @@ impl Permission {
     #[must_use]
     pub fn covers(&self, granted: &Self) -> bool {
         match (self, granted) {
-            (Self::Browser(Origins::Any), Self::Browser(_)) | (Self::Http(Origins::Any), Self::Http(_)) => true,
+            (Self::Browser(Origins::Any), Self::Browser(_))
+            | (Self::BrowserState(Origins::Any), Self::BrowserState(_))
+            | (Self::Http(Origins::Any), Self::Http(_)) => true,
             (asked, granted) => asked == granted,
         }
     }
@@ -96,6 +100,7 @@ impl fmt::Display for Permission {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Browser(origins) => write!(f, "browser {origins}"),
+            Self::BrowserState(origins) => write!(f, "browser-state {origins}"),
             Self::Http(origins) => write!(f, "http {origins}"),
             Self::Secret(name) => write!(f, "secret {name}"),
             Self::Reveal(name) => write!(f, "reveal {name}"),
@@ -126,6 +131,7 @@ impl FromStr for Permission {
         };
         match word {
             "browser" => origins("browser").map(Self::Browser),
+            "browser-state" => origins("browser-state").map(Self::BrowserState),
             "http" => origins("http").map(Self::Http),
             "secret" => secret().map(Self::Secret),
             "reveal" => secret().map(Self::Reveal),
@@ -192,6 +198,16 @@ impl Grants {
         reach(origins, Some(origin.secure), &origin.host, origin.port)
     }
 
+    /// How far they reach for what pages of an origin have stored.
+    #[must_use]
+    pub fn browser_state(&self, origin: &Origin) -> Reach {
+        let origins = self.0.iter().filter_map(|line| match line {
+            Permission::BrowserState(origins) => Some(origins),
+            _ => None,
+        });
+        reach(origins, Some(origin.secure), &origin.host, origin.port)
+    }
+
     /// Whether this very line is among them.
     #[must_use]
     pub fn has(&self, line: &Permission) -> bool {
@@ -228,6 +244,8 @@ mod tests {
             "browser https://shop.example",
             "browser http://127.0.0.1:8080",
             "browser http://[::1]:81",
+            "browser-state *",
+            "browser-state https://shop.example",
             "http *",
             "http https://api.example:8443",
             "secret shop-password",
@@ -251,6 +269,7 @@ mod tests {
             ("browser", " http://a/b"),
             ("browser", " http://u@a"),
             ("browser", " * x"),
+            ("browser-state", ""),
             ("http", ""),
             ("http", " https://a https://b"),
         ] {
@@ -285,5 +304,12 @@ mod tests {
         assert_eq!(grants.http(&"http://127.0.0.1:8080".parse().unwrap()), Reach::None);
         assert_eq!(Grants(vec![p("http *")]).http(&"https://a.example".parse().unwrap()), Reach::Public);
         assert_eq!(Grants::default().browser(Some(true), "shop.example", 443), Reach::None);
+        let shop: Origin = "https://shop.example".parse().unwrap();
+        assert_eq!(
+            Grants(vec![p("browser https://shop.example")]).browser_state(&shop),
+            Reach::None,
+            "a grant of its own"
+        );
+        assert_eq!(Grants(vec![p("browser-state https://shop.example")]).browser_state(&shop), Reach::Named);
     }
 }

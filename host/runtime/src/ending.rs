@@ -29,7 +29,8 @@ pub(crate) fn stopped(returned: Return, asked: Asked, message: &str, failure: Va
     let text = match (status, cause) {
         (Status::Cancelled, _) => "Cancelled".to_owned(),
         (_, Some(Cause::Deadline)) => "Failed: its time was over".to_owned(),
-        _ => format!("Failed: {}", windlass_core::text::cut(message, 500)),
+        // A text of the log is one line; what stands below it is in the record's data.
+        _ => format!("Failed: {}", windlass_core::text::cut(message.lines().next().unwrap_or_default(), 500)),
     };
     let mut failure = failure;
     failure["message"] = message.into();

@@ -94,9 +94,16 @@ pub(crate) fn precompile(engine: &Engine, component: &[u8]) -> Result<Vec<u8>, S
     engine.precompile_component(component).map_err(|e| format!("{e:#}"))
 }
 
+/// What a guest may use of a thread's stack, in bytes: enough for an interpreter inside a guest to recurse some thousand
+/// times. Only pages that were touched cost anything.
+const STACK: usize = 2 << 20;
+
 pub(crate) fn engine() -> wasmtime::Result<Engine> {
     let mut config = Config::new();
     config
+        .max_wasm_stack(STACK)
+        // Host functions run on the same stack, above the guest.
+        .async_stack_size(STACK + (2 << 20))
         .epoch_interruption(true)
         .wasm_backtrace_details(WasmBacktraceDetails::Enable)
         .cranelift_nan_canonicalization(true)

@@ -4,7 +4,7 @@ use crate::error::Refusal;
 use crate::schema;
 use wasmparser::{Encoding, Parser, Payload};
 use windlass_core::Manifest;
-use windlass_core::manifest::{CONTRACT, SECTION};
+use windlass_core::manifest::{CONTRACT, SCRIPTS, SECTION};
 
 /// Interfaces of `windlass:plugin@0.1.0` that this host offers.
 const OFFERED: [&str; 9] = ["types", "log", "task", "input", "state", "artifacts", "secrets", "http", "browser"];
@@ -34,7 +34,7 @@ pub(crate) fn inspect(bytes: &[u8]) -> Result<Manifest, Refusal> {
     if !outline.exports.iter().any(|export| export.starts_with(&tool)) {
         return Err(Refusal::NoExport);
     }
-    agree(&manifest, &outline.imports)?;
+    agree(&manifest, &outline)?;
     for tool in &manifest.tools {
         let refused = |which, why| Refusal::Schema { tool: tool.name.clone(), which, why };
         if let Some(ask) = &tool.ask_first {
@@ -56,6 +56,8 @@ pub(crate) struct Outline {
     manifests: Vec<Vec<u8>>,
     pub(crate) imports: Vec<String>,
     pub(crate) exports: Vec<String>,
+    /// A copy of the engine of scripts, which imports what any script may use.
+    scripts: bool,
 }
 
 impl Outline {
@@ -70,6 +72,7 @@ impl Outline {
                 Payload::CustomSection(section) if section.name() == SECTION => {
                     outline.manifests.push(section.data().to_vec());
                 }
+                Payload::CustomSection(section) if section.name() == SCRIPTS => outline.scripts = true,
                 Payload::ComponentImportSection(imports) if depth == 1 => {
                     for import in imports {
                         outline.imports.push(import.map_err(damaged)?.name.name.to_owned());
@@ -121,13 +124,15 @@ fn check_import(import: &str) -> Result<(), Refusal> {
     }
 }
 
-fn agree(manifest: &Manifest, imports: &[String]) -> Result<(), Refusal> {
+/// Imports and permissions name the same interfaces, so that an author who forgot one hears of it here. It is no boundary:
+/// a call without its permission is denied.
+fn agree(manifest: &Manifest, Outline { imports, scripts, .. }: &Outline) -> Result<(), Refusal> {
     let imported = |interface: &str| {
         imports.iter().any(|import| parts(import).0 == "windlass:plugin" && parts(import).1 == interface)
     };
     for (interface, word) in PERMITTED {
         let asked = manifest.permissions.iter().any(|p| p.to_string().split(' ').next() == Some(word));
-        if imported(interface) && !asked {
+        if imported(interface) && !asked && !scripts {
             return Err(Refusal::PermissionMismatch(format!(
                 "the component imports windlass:plugin/{interface}, the manifest asks for no `{word}` permission; \
                  add one, or do not use it"

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use windlass_core::Millis;
+use windlass_core::{Millis, TaskId};
 use windlass_store::{Hard, StoreError, Tx};
 
 /// From the start of a host to the first look, and between two.
@@ -59,7 +59,7 @@ pub(crate) async fn watch(services: Arc<Services>) {
 
 /// Forgets turns that ended too long ago, the longest ended first: of a task that goes on its older turns, else all of it.
 /// Answers how many turns.
-pub(crate) async fn retain(services: &Services) -> Result<u64, StoreError> {
+pub(crate) async fn retain(services: &Arc<Services>) -> Result<u64, Error> {
     let age = i64::try_from(services.tuning.retention.as_millis()).unwrap_or(i64::MAX);
     // By the steady clock: one that was set forward by mistake must not cost anybody a log.
     let before = Millis(services.clock.steady_millis().0.saturating_sub(age));
@@ -70,7 +70,18 @@ pub(crate) async fn retain(services: &Services) -> Result<u64, StoreError> {
             return Ok(gone);
         }
         for (task, number) in old {
-            while services.store.commit(Hard::Soon, move |tx: &mut dyn Tx| forget(tx, task, number, before)).await? {
+            loop {
+                let slice = move |tx: &mut dyn Tx| forget(tx, task, number, before);
+                match services.store.commit(Hard::Soon, slice).await? {
+                    Slice::Some => {}
+                    Slice::Last => break,
+                    Slice::Task => {
+                        let services = services.clone();
+                        let done = tokio::task::spawn_blocking(move || services.workdirs.forget(task)).await;
+                        done.map_err(std::io::Error::other)??;
+                        break;
+                    }
+                }
                 if services.draining.is_cancelled() {
                     return Ok(gone);
                 }
@@ -80,14 +91,24 @@ pub(crate) async fn retain(services: &Services) -> Result<u64, StoreError> {
     }
 }
 
-/// One slice; answers whether something is left.
-fn forget(tx: &mut dyn Tx, task: windlass_core::TaskId, number: u32, before: Millis) -> Result<bool, StoreError> {
-    let Some(row) = tx.task(task, None)? else { return Ok(false) };
+/// What one transaction let go of.
+enum Slice {
+    /// Something of a turn; more is left.
+    Some,
+    /// The rest of a turn.
+    Last,
+    /// A whole task.
+    Task,
+}
+
+fn forget(tx: &mut dyn Tx, task: TaskId, number: u32, before: Millis) -> Result<Slice, StoreError> {
+    let Some(row) = tx.task(task, None)? else { return Ok(Slice::Last) };
     if row.status.is_ended() && row.ended.is_some_and(|at| at < before) {
         tx.delete_task(task)?;
-        return Ok(false);
+        return Ok(Slice::Task);
     }
-    if number < row.turn && tx.turn(task, number)?.is_some() { tx.trim_turn(task, number) } else { Ok(false) }
+    let left = number < row.turn && tx.turn(task, number)?.is_some() && tx.trim_turn(task, number)?;
+    Ok(if left { Slice::Some } else { Slice::Last })
 }
 
 /// Removes blobs that no row names, and what was compiled of components among them. Answers how many and their bytes.

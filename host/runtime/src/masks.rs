@@ -19,7 +19,14 @@ pub(crate) struct Masks(RwLock<Vec<Zeroizing<String>>>);
 impl Masks {
     /// From now on this value is masked.
     pub(crate) fn add(&self, value: &str) {
-        if value.len() < SHORTEST || self.0.read().iter().any(|known| known.as_str() == value) {
+        if value.len() >= SHORTEST {
+            self.keep(value);
+        }
+    }
+
+    /// The same for a value of any length.
+    pub(crate) fn keep(&self, value: &str) {
+        if value.is_empty() || self.0.read().iter().any(|known| known.as_str() == value) {
             return;
         }
         let mut values = self.0.write();

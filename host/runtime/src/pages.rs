@@ -4,19 +4,23 @@
 //! to the host, by task, and are found again when a parked turn wakes. No page outlives the host.
 
 use crate::life;
+use crate::passing;
 use crate::services::Services;
+use crate::taint::Taint;
 use crate::turn::{Turn, Write};
 use parking_lot::Mutex;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Deref;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use windlass_browser::{Context, Destination, Event, Page, Policy, Scheme, Verdict};
+use windlass_core::limits::ARTIFACT_BYTES;
 use windlass_core::permission::Reach;
 use windlass_core::{Draft, Kind, Millis, Record, TaskId};
-use windlass_store::{Hard, StoreError};
+use windlass_store::{Hard, StoreError, TaskRow};
 
 /// Records of one context while its turn is parked.
 const PARKED_RECORDS: usize = 100;
@@ -46,6 +50,12 @@ pub(crate) struct Kept {
     task: TaskId,
     number: u32,
     plugin: String,
+    /// Whose task it is: each has a Chromium of its own.
+    principal: String,
+    /// Secrets that were filled in.
+    pub(crate) taint: Taint,
+    /// Where files lie that come and go, while the context is there.
+    folder: PathBuf,
     /// The run that has them now.
     turn: Mutex<Weak<Turn>>,
     told: AtomicUsize,
@@ -55,13 +65,17 @@ pub(crate) struct Kept {
 
 impl Pages {
     /// Those that were kept for this turn, or none yet. `records` are the turn's.
-    pub(crate) fn of(services: &Arc<Services>, task: TaskId, number: u32, plugin: &str, records: &[Record]) -> Self {
+    pub(crate) fn of(services: &Arc<Services>, task: &TaskRow, number: u32, plugin: &str, records: &[Record]) -> Self {
+        let (task, principal) = (task.id, &task.principal);
         let kept = services.parking.pool.take(task, number).unwrap_or_else(|| {
             Arc::new(Kept {
                 services: Arc::downgrade(services),
                 task,
                 number,
                 plugin: plugin.to_owned(),
+                principal: principal.clone(),
+                taint: Taint::default(),
+                folder: services.passing.join(format!("{task}-{number}")),
                 turn: Mutex::default(),
                 told: AtomicUsize::new(0),
                 context: tokio::sync::Mutex::default(),
@@ -108,7 +122,14 @@ impl Kept {
         self.open.lock().clear();
         if let Some(context) = self.context.lock().await.take() {
             context.close().await;
+            let folder = self.folder.clone();
+            let _ = tokio::task::spawn_blocking(move || passing::clear(&folder)).await;
         }
+    }
+
+    /// Where files lie that pages take, while the context is there.
+    pub(crate) fn uploads(&self) -> PathBuf {
+        self.folder.join("up")
     }
 
     /// Evicted: ends the context; each page's loss is a record at once.
@@ -172,7 +193,13 @@ pub(crate) async fn context<'a>(
     if context.is_none() {
         let (sender, events) = mpsc::unbounded_channel();
         let fence = Arc::new(Fence { kept: Arc::downgrade(&turn.pages.kept) });
-        let made = turn.services.browser.context(fence, sender).await?;
+        let made = turn.services.browsers.of(&turn.pages.kept.principal)?.context(fence, sender).await?;
+        let folder = turn.pages.kept.folder.join("down");
+        let fresh = folder.clone();
+        let folders = tokio::task::spawn_blocking(move || passing::make(&fresh)).await;
+        if folders.is_ok_and(|made| made.is_ok()) {
+            made.downloads_into(folder, ARTIFACT_BYTES).await?;
+        }
         tokio::spawn(report(Arc::downgrade(&turn.pages.kept), events));
         *context = Some(made);
     }

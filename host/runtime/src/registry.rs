@@ -174,6 +174,14 @@ impl Registry {
         self.plugins.read().get(plugin).map(|plugin| plugin.effective.clone()).unwrap_or_default()
     }
 
+    /// Whether a plugin's manifest asks for any permission of an interface.
+    pub(crate) fn asks(&self, plugin: &str, interface: &str) -> bool {
+        self.plugins
+            .read()
+            .get(plugin)
+            .is_some_and(|p| p.manifest.permissions.iter().any(|p| p.interfaces().first() == Some(&interface)))
+    }
+
     /// Tools of enabled plugins, by name.
     pub(crate) fn tools(&self) -> Vec<ToolView> {
         let plugins = self.plugins.read();
@@ -209,7 +217,8 @@ impl Registry {
         self.compiler.forget(named)
     }
 
-    /// Installs a component or replaces the plugin of its name. Compiles it, so that the first call is fast.
+    /// Installs a component or replaces the plugin of its name. Compiles it, unless it came with the host, so that the
+    /// first call is fast.
     pub(crate) async fn add(
         &self,
         bytes: Vec<u8>,
@@ -232,7 +241,10 @@ impl Registry {
         let store = self.store.clone();
         let put = tokio::task::spawn_blocking(move || store.blobs().put(&bytes));
         put.await.map_err(std::io::Error::other)??;
-        self.ready(&digest).await?;
+        // What came with the host is known to compile: its first call does that, and the start of a host needs not wait.
+        if !built_in {
+            self.ready(&digest).await?;
+        }
         // A new digest that asks for more than the old one got stays disabled until somebody says so.
         let kept = old.as_ref().map(|old| old.granted.under(&manifest.permissions));
         let asks_no_more = old

@@ -11,11 +11,12 @@ use crate::vault::Vault;
 use crate::workdir::Workdirs;
 use parking_lot::Mutex;
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use windlass_browser::Browser;
+use windlass_browser::{Browser, Browsers};
 use windlass_core::{Limits, TaskId};
 use windlass_store::Store;
 
@@ -26,7 +27,12 @@ pub(crate) struct Services {
     pub(crate) workdirs: Workdirs,
     /// For requests of plugins.
     pub(crate) tls: Tls,
-    pub(crate) browser: Browser,
+    /// One for each principal.
+    pub(crate) browsers: Browsers,
+    /// The fence of requests that are no page's; never starts a Chromium.
+    pub(crate) connector: Browser,
+    /// Files on their way between pages and tasks.
+    pub(crate) passing: PathBuf,
     pub(crate) registry: Registry,
     pub(crate) keyring: Keyring,
     pub(crate) limits: Limits,

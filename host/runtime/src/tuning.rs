@@ -17,6 +17,8 @@ pub struct Tuning {
     pub parked_pages: usize,
     /// Pages of a parked turn stay open this long.
     pub pages_for: Duration,
+    /// Chromiums at once: each principal has its own.
+    pub browsers: usize,
     /// From a cancel or a deadline to the end of the turn.
     pub grace: Duration,
     /// What is kept of a turn is kept this long after its end.
@@ -34,6 +36,7 @@ impl Default for Tuning {
             park_after: Duration::from_secs(30),
             parked_pages: 16,
             pages_for: Duration::from_secs(30 * 60),
+            browsers: 8,
             grace: Duration::from_millis(GRACE_MILLIS),
             retention: Duration::from_secs(30 * 24 * 60 * 60),
             min_free: 1 << 30,

@@ -130,7 +130,7 @@ impl Turn {
             }
         }
         let count = records.len() as u64;
-        let pages = Pages::of(&services, id, number, &turn.plugin, &records);
+        let pages = Pages::of(&services, task, number, &turn.plugin, &records);
         let past = entries.into_iter().map(entry).chain(records.into_iter().filter_map(emitted)).collect();
         let journal = Journal::new(start, past)?;
         let turn = Arc::new(Self {

@@ -19,7 +19,7 @@ use crate::tuning::Tuning;
 use crate::vault::Vault;
 use crate::view::{Action, ArtifactFile, Caller, CreateTask, Created, EventsPage, TaskPage, TaskView, TurnView};
 use crate::workdir::Workdirs;
-use crate::{keeping, park, runner, schema};
+use crate::{keeping, park, passing, runner, schema};
 use parking_lot::Mutex;
 pub use secrets::SetSecret;
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, broadcast};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use windlass_browser::Browser;
+use windlass_browser::{Browser, Browsers};
 use windlass_core::status::{Asked, Effect, Move, allows, shown};
 use windlass_core::{Kind, Limits, Millis, Status, TaskId, cursor};
 use windlass_store::{Changed, Hard, IdempotencyRow, Store, StoreError, Tail, TaskFilter, TaskRow};
@@ -146,10 +146,14 @@ impl Windlass {
         let compiler = Compiler::new(options.data.join("cache"), options.compiling)?;
         let registry = Registry::open(store.clone(), compiler, options.tuning.clock.clone()).await?;
         let keyring = Keyring::open(store.clone(), options.tuning.clock.clone()).await?;
-        let browser = Browser::new(options.browser);
+        let browsers = Browsers::new(options.browser.clone(), options.tuning.browsers);
+        let connector = Browser::new(options.browser);
         for address in options.denied {
-            browser.deny(address);
+            browsers.deny(address);
+            connector.deny(address);
         }
+        let passing = options.data.join("passing");
+        passing::clear(&passing)?;
         let workdirs = Workdirs::new(options.data.join("workdirs"));
         let vault = Vault::new(store.clone(), options.secrets_key, options.tuning.clock.clone());
         let services = Arc::new(Services {
@@ -157,7 +161,9 @@ impl Windlass {
             vault,
             workdirs,
             tls: Tls::default(),
-            browser,
+            browsers,
+            connector,
+            passing,
             registry,
             keyring,
             limits: options.limits,
@@ -195,7 +201,8 @@ impl Windlass {
 
     /// An address that no page may reach: a listener of the host itself.
     pub fn deny(&self, address: SocketAddr) {
-        self.services.browser.deny(address);
+        self.services.browsers.deny(address);
+        self.services.connector.deny(address);
     }
 
     /// Begins no more turns, parks those that wait, and gives the others up to `grace` to end or to come to a wait.
@@ -213,7 +220,7 @@ impl Windlass {
         self.services.tracker.close();
         // A turn notices at its next await; one that computes is dropped with the process.
         let _ = tokio::time::timeout(Duration::from_secs(5), self.services.tracker.wait()).await;
-        self.services.browser.shutdown().await;
+        self.services.browsers.shutdown().await;
         self.services.keyring.flush().await;
         self.services.store.close().await;
     }
@@ -693,6 +700,7 @@ impl Windlass {
             tx.put_idempotency("", "health", &probe)
         };
         let store = self.services.store.commit(Hard::Soon, write).await;
+        let browsers = self.services.browsers.all();
         let parked = self.services.store.read(|rows| rows.count_parked()).await.unwrap_or(0);
         Health {
             store: store.map(drop).map_err(|e: StoreError| e.to_string()),
@@ -701,8 +709,8 @@ impl Windlass {
             parked,
             parked_pages: self.services.parking.pool.len(),
             free_slots: self.services.slots.available_permits(),
-            contexts: self.services.browser.contexts(),
-            browser_pid: self.services.browser.pid(),
+            contexts: browsers.iter().map(Browser::contexts).sum(),
+            browser_pid: browsers.iter().find_map(Browser::pid),
         }
     }
 

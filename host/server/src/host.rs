@@ -18,7 +18,7 @@ use windlass_core::Millis;
 use windlass_runtime::{Options, Windlass};
 
 /// The components in the binary.
-const BUILT_IN: &[&[u8]] = &[include_bytes!(concat!(env!("OUT_DIR"), "/capture.wasm"))];
+const BUILT_IN: &[&[u8]] = &[include_bytes!(concat!(env!("OUT_DIR"), "/capture.wasm")), crate::script::ENGINE];
 
 /// A host that serves.
 pub struct Running {

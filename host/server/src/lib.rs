@@ -8,6 +8,7 @@ mod client;
 mod host;
 pub mod hostfile;
 pub mod http;
+mod script;
 pub mod settings;
 
 pub use host::{Running, serve};

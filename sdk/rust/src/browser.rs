@@ -12,8 +12,9 @@
 //! # Ok(()) }
 //! ```
 //!
-//! A **locator** is CSS (`#price`, or `css=#price`), a role (`role=button[name="Pay"]`), or several of these joined by
-//! ` >> `. Actions wait until exactly one element matches and can be acted on.
+//! A **locator** is CSS (`#price`, or `css=#price`), a role (`role=button[name="Pay"]`), `text=…`, `label=…`, `testid=…` and
+//! others, or several of these joined by ` >> `; [`Page::get_by_role`] and its sisters write them. Actions wait until
+//! exactly one element matches and can be acted on.
 //!
 //! **A page does not outlive the host.** After a restart, and after a long wait, calls on it fail with `page-lost`.
 //! [`with_page`] opens a new one and runs its closure again. So the closure should be one piece of work that can start
@@ -25,10 +26,21 @@
 //! may, or the closure looks first whether they were done: `examples/order` reads the number of the newest order before it
 //! presses the button, and run again it compares. Both kinds go into [`with_page_repeatable`].
 
-use std::time::Duration;
+mod locator;
+mod page;
+mod settings;
+mod stored;
 
 pub use crate::bindings::windlass::plugin::browser::Navigation;
-use crate::{Artifact, Error, Result, bindings::windlass::plugin::browser, code, task::millis};
+pub use locator::Locator;
+pub use page::{Page, With};
+pub use settings::Settings;
+pub use stored::{
+    ConsoleMessage, Cookie, Entry, OriginState, PageError, Request, StorageState, clear_cookies, cookies, set_cookies,
+    set_storage_state, storage_state,
+};
+
+use crate::{Error, Result, bindings::windlass::plugin::browser, code};
 
 /// How often [`with_page`] and [`with_page_repeatable`] run their closure at most.
 pub const ATTEMPTS: u32 = 10;
@@ -88,6 +100,59 @@ impl Open {
         self.set("user-agent", user_agent)
     }
 
+    /// Device pixels a CSS pixel, 0.5 to 4.
+    pub fn scale(self, scale: f64) -> Self {
+        self.set("scale", scale.to_string())
+    }
+
+    /// A telephone's way to lay pages out.
+    pub fn mobile(self) -> Self {
+        self.set("mobile", "true")
+    }
+
+    /// There is a touch screen.
+    pub fn touch(self) -> Self {
+        self.set("touch", "true")
+    }
+
+    /// Where the page is told that it is, in degrees.
+    pub fn geolocation(self, latitude: f64, longitude: f64) -> Self {
+        self.set("geolocation", format!("{latitude},{longitude}"))
+    }
+
+    /// What `prefers-color-scheme` says: `light` or `dark`.
+    pub fn color_scheme(self, scheme: impl Into<String>) -> Self {
+        self.set("color-scheme", scheme)
+    }
+
+    /// There is no network.
+    pub fn offline(self) -> Self {
+        self.set("offline", "true")
+    }
+
+    /// Headers that go with every request.
+    pub fn headers<K: AsRef<str>, V: AsRef<str>>(self, headers: impl IntoIterator<Item = (K, V)>) -> Self {
+        let headers: serde_json::Map<_, _> =
+            headers.into_iter().map(|(name, value)| (name.as_ref().to_owned(), value.as_ref().into())).collect();
+        self.set("headers", serde_json::Value::from(headers).to_string())
+    }
+
+    /// For a site that asks for a name and a password by HTTP: the password is the secret of this name, which is bound to
+    /// the origin and granted.
+    pub fn http_credentials(
+        self,
+        origin: impl Into<String>,
+        username: impl Into<String>,
+        secret: impl Into<String>,
+    ) -> Self {
+        self.set("credentials-origin", origin).set("username", username).set("password-secret", secret)
+    }
+
+    /// Accepts all dialogs, instead of dismissing them.
+    pub fn accept_dialogs(self) -> Self {
+        self.set("dialogs", "accept")
+    }
+
     /// Any setting by name; the host refuses one that it does not know, and lists those it knows.
     pub fn set(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.0.push((name.into(), value.into()));
@@ -99,7 +164,7 @@ impl Open {
     /// # Errors
     /// `denied` without a permission for the browser, `unavailable` without a browser.
     pub fn page(&self) -> Result<Page> {
-        Ok(Page(browser::open(&self.0)?))
+        Ok(Page::new(browser::open(&self.0)?))
     }
 }
 
@@ -134,227 +199,6 @@ fn attempts<P, T>(
             Err(error) if attempt < ATTEMPTS && again(&error) => attempt += 1,
             result => return result,
         }
-    }
-}
-
-/// Settings of a single call. The host refuses one that the call does not have, and lists those it has.
-#[derive(Clone, Debug, Default)]
-pub struct Settings(Vec<(String, String)>);
-
-impl Settings {
-    /// None.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// How long to wait for the element or the page; 30 seconds unless told otherwise.
-    #[must_use]
-    pub fn timeout(self, timeout: Duration) -> Self {
-        self.set("timeout-ms", millis(timeout).to_string())
-    }
-
-    /// A screenshot of the whole page, not only of what is in view.
-    #[must_use]
-    pub fn full(self) -> Self {
-        self.set("full", "true")
-    }
-
-    /// A screenshot of one element.
-    #[must_use]
-    pub fn locator(self, locator: impl Into<String>) -> Self {
-        self.set("locator", locator)
-    }
-
-    /// The format of a screenshot: `png`, `jpeg` or `webp`.
-    #[must_use]
-    pub fn format(self, format: impl Into<String>) -> Self {
-        self.set("format", format)
-    }
-
-    /// The quality of a jpeg or webp, 0 to 100.
-    #[must_use]
-    pub fn quality(self, quality: u8) -> Self {
-        self.set("quality", quality.to_string())
-    }
-
-    /// Any setting by name.
-    #[must_use]
-    pub fn set(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.0.push((name.into(), value.into()));
-        self
-    }
-}
-
-/// A page of the browser; dropping it closes it.
-#[derive(Debug)]
-pub struct Page(browser::Page);
-
-impl Page {
-    /// The same calls with settings: `page.with(Settings::new().timeout(…)).click("#buy")`.
-    pub fn with(&self, settings: Settings) -> With<'_> {
-        With { page: &self.0, settings }
-    }
-
-    /// See [`With::goto`].
-    ///
-    /// # Errors
-    /// See [`With::goto`].
-    pub fn goto(&self, url: impl AsRef<str>) -> Result<Navigation> {
-        self.with(Settings::new()).goto(url)
-    }
-
-    /// The address of the page.
-    ///
-    /// # Errors
-    /// `page-lost`.
-    pub fn url(&self) -> Result<String> {
-        Ok(self.0.url()?)
-    }
-
-    /// The title of the page.
-    ///
-    /// # Errors
-    /// `page-lost`.
-    pub fn title(&self) -> Result<String> {
-        Ok(self.0.title()?)
-    }
-
-    /// See [`With::click`].
-    ///
-    /// # Errors
-    /// See [`With::click`].
-    pub fn click(&self, locator: impl AsRef<str>) -> Result<()> {
-        self.with(Settings::new()).click(locator)
-    }
-
-    /// See [`With::fill`].
-    ///
-    /// # Errors
-    /// See [`With::fill`].
-    pub fn fill(&self, locator: impl AsRef<str>, text: impl AsRef<str>) -> Result<()> {
-        self.with(Settings::new()).fill(locator, text)
-    }
-
-    /// See [`With::fill_secret`].
-    ///
-    /// # Errors
-    /// See [`With::fill_secret`].
-    pub fn fill_secret(&self, locator: impl AsRef<str>, name: impl AsRef<str>) -> Result<()> {
-        self.with(Settings::new()).fill_secret(locator, name)
-    }
-
-    /// See [`With::press`].
-    ///
-    /// # Errors
-    /// See [`With::press`].
-    pub fn press(&self, keys: impl AsRef<str>) -> Result<()> {
-        self.with(Settings::new()).press(keys)
-    }
-
-    /// See [`With::text`].
-    ///
-    /// # Errors
-    /// See [`With::text`].
-    pub fn text(&self, locator: impl AsRef<str>) -> Result<String> {
-        self.with(Settings::new()).text(locator)
-    }
-
-    /// See [`With::wait_for`].
-    ///
-    /// # Errors
-    /// See [`With::wait_for`].
-    pub fn wait_for(&self, locator: impl AsRef<str>, until: Until) -> Result<()> {
-        self.with(Settings::new()).wait_for(locator, until)
-    }
-
-    /// See [`With::screenshot`].
-    ///
-    /// # Errors
-    /// See [`With::screenshot`].
-    pub fn screenshot(&self, name: impl AsRef<str>) -> Result<Artifact> {
-        self.with(Settings::new()).screenshot(name)
-    }
-
-    /// Closes the page, as dropping it does, and says whether that worked.
-    ///
-    /// # Errors
-    /// `page-lost`.
-    pub fn close(self) -> Result<()> {
-        Ok(self.0.close()?)
-    }
-}
-
-/// Calls on a page, with settings; made by [`Page::with`].
-#[derive(Debug)]
-pub struct With<'page> {
-    page: &'page browser::Page,
-    settings: Settings,
-}
-
-impl With<'_> {
-    /// Goes to an address and waits until the page has loaded.
-    ///
-    /// # Errors
-    /// `denied` for an origin that was not granted, `timeout`, `page-lost`.
-    pub fn goto(&self, url: impl AsRef<str>) -> Result<Navigation> {
-        Ok(self.page.goto(url.as_ref(), &self.settings.0)?)
-    }
-
-    /// Clicks on the one element that matches.
-    ///
-    /// # Errors
-    /// `not-found`, `ambiguous`, `covered`, `timeout`, `page-lost`; `interrupted`: it may have happened.
-    pub fn click(&self, locator: impl AsRef<str>) -> Result<()> {
-        Ok(self.page.click(locator.as_ref(), &self.settings.0)?)
-    }
-
-    /// Replaces the value of a field.
-    ///
-    /// # Errors
-    /// As [`With::click`].
-    pub fn fill(&self, locator: impl AsRef<str>, text: impl AsRef<str>) -> Result<()> {
-        Ok(self.page.fill(locator.as_ref(), text.as_ref(), &self.settings.0)?)
-    }
-
-    /// Fills in a secret that an operator keeps, by its name; ask for it with the permission `secret NAME`. The plugin
-    /// never sees it: until the document goes, scripts and HTML of the page are refused, and what is read has it masked.
-    ///
-    /// # Errors
-    /// `denied` without the grant, and for a document of an origin that it is not bound to; else as [`With::fill`].
-    pub fn fill_secret(&self, locator: impl AsRef<str>, name: impl AsRef<str>) -> Result<()> {
-        Ok(self.page.fill_secret(locator.as_ref(), name.as_ref(), &self.settings.0)?)
-    }
-
-    /// Presses keys where the focus is: `Enter`, `Control+A`; names are those of UI Events.
-    ///
-    /// # Errors
-    /// `invalid` for an unknown key, `page-lost`; `interrupted`: it may have happened.
-    pub fn press(&self, keys: impl AsRef<str>) -> Result<()> {
-        Ok(self.page.press(keys.as_ref(), &self.settings.0)?)
-    }
-
-    /// The rendered text of the one element that matches.
-    ///
-    /// # Errors
-    /// `not-found`, `ambiguous`, `timeout`, `page-lost`.
-    pub fn text(&self, locator: impl AsRef<str>) -> Result<String> {
-        Ok(self.page.text(locator.as_ref(), &self.settings.0)?)
-    }
-
-    /// Waits until an element is visible, hidden, attached or detached.
-    ///
-    /// # Errors
-    /// `timeout`, `page-lost`.
-    pub fn wait_for(&self, locator: impl AsRef<str>, until: Until) -> Result<()> {
-        Ok(self.page.wait_for(locator.as_ref(), until.word(), &self.settings.0)?)
-    }
-
-    /// Takes a picture and keeps it as the file `name`; [`artifacts::read`](crate::artifacts::read) gives its bytes.
-    ///
-    /// # Errors
-    /// `invalid` for the name, `page-lost`.
-    pub fn screenshot(&self, name: impl AsRef<str>) -> Result<Artifact> {
-        Ok(self.page.screenshot(name.as_ref(), &self.settings.0)?)
     }
 }
 

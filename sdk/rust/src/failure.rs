@@ -32,6 +32,10 @@ pub mod code {
     pub const AMBIGUOUS: &str = "ambiguous";
     /// Something lies over the element.
     pub const COVERED: &str = "covered";
+    /// A ref of a snapshot whose element is gone; a new snapshot shows what is there.
+    pub const STALE_REF: &str = "stale-ref";
+    /// A script of the plugin threw in the page.
+    pub const SCRIPT: &str = "script";
     /// The page is gone; see [`with_page`](crate::browser::with_page).
     pub const PAGE_LOST: &str = "page-lost";
     /// The caller's input is wrong: a protocol error for the caller.

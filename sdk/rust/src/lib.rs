@@ -183,7 +183,7 @@ pub mod prelude {
     pub use crate::{
         Answer, Artifact, Content, Context, Error, Message, Outcome, Question, Result, Schema, artifacts, ask, ask_all,
         bail, browser,
-        browser::{Page, Settings, Until, with_page, with_page_repeatable},
+        browser::{Locator, Page, Settings, Until, with_page, with_page_repeatable},
         code, confirm, debug, emit, emit_content, emit_last, error, http, info, is_cancelled, messages, progress,
         question, secrets, sleep, state, status, trace, turn, warn, workdir,
     };

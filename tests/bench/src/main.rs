@@ -28,7 +28,7 @@ pub(crate) struct Places {
 }
 
 const USAGE: &str = "run it by `cargo xtask bench [NAME …] [--json] [--quick]`, `cargo xtask soak [--minutes N]` or \
-     `cargo xtask crash [--every K | --kills N | --disk | --stops]`";
+     `cargo xtask crash [--every K] [--script] | --kills N | --disk | --stops`";
 
 fn main() -> ExitCode {
     let done = read(std::env::args().skip(1)).and_then(|(places, command)| {
@@ -61,7 +61,7 @@ fn read(mut arguments: impl Iterator<Item = String>) -> Result<(Places, Command)
     let mut soak = None;
     let mut options = bench::Options::default();
     let mut minutes = 5;
-    let (mut crash, mut what) = (false, crash::What::Points { every: 1 });
+    let (mut crash, mut every, mut script, mut what) = (false, 1, false, None);
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().with_context(|| format!("{argument} wants a value; {USAGE}"));
         match argument.as_str() {
@@ -69,14 +69,13 @@ fn read(mut arguments: impl Iterator<Item = String>) -> Result<(Places, Command)
             "--guests" => guests = Some(value()?.into()),
             "--examples" => examples = Some(value()?.into()),
             "--minutes" => minutes = value()?.parse().context("--minutes wants a whole number")?,
-            "--every" => {
-                what = crash::What::Points { every: value()?.parse().context("--every wants a whole number")? };
-            }
+            "--every" => every = value()?.parse().context("--every wants a whole number")?,
+            "--script" => script = true,
             "--kills" => {
-                what = crash::What::Kills { kills: value()?.parse().context("--kills wants a whole number")? };
+                what = Some(crash::What::Kills { kills: value()?.parse().context("--kills wants a whole number")? });
             }
-            "--disk" => what = crash::What::Disk,
-            "--stops" => what = crash::What::Stops,
+            "--disk" => what = Some(crash::What::Disk),
+            "--stops" => what = Some(crash::What::Stops),
             "crash" if soak.is_none() => crash = true,
             "--json" => options.json = true,
             "--quick" => options.quick = true,
@@ -92,7 +91,7 @@ fn read(mut arguments: impl Iterator<Item = String>) -> Result<(Places, Command)
         examples: examples.context(USAGE)?,
     };
     if crash {
-        return Ok((places, Command::Crash(what)));
+        return Ok((places, Command::Crash(what.unwrap_or(crash::What::Points { every, script }))));
     }
     match soak.context(USAGE)? {
         true => Ok((places, Command::Soak { minutes })),

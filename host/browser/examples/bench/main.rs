@@ -211,7 +211,9 @@ async fn main() -> Result<(), Failure> {
         Ours { browser: browser.clone(), context, page, base, big: false, typed: "twenty characters ok".into() };
 
     let mut ratios = Vec::new();
-    for (verb, share) in VERBS {
+    let only: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    let asked = |verb: &str| only.is_empty() || only.iter().any(|only| verb.contains(only.as_str()));
+    for (verb, share) in VERBS.into_iter().filter(|(verb, _)| asked(verb)) {
         let rounds = if quick { (20 / share).max(3) } else { (200 / share).max(10) };
         let (mut own, mut others) = (Vec::new(), Vec::new());
         // One for each to warm up, which does not count.

@@ -22,12 +22,17 @@ const describedValue = element => {
 };
 
 // Fixed outside the viewport, or before the beginning of the page: no scrolling gets there.
-const isOutOfReach = element => {
+const isOutOfReach = (element, fixed) => {
   const box = element.getBoundingClientRect();
   if (box.right + scrollX <= 0 || box.bottom + scrollY <= 0) return box.width > 0;
-  if (box.left < innerWidth && box.top < innerHeight && box.right > 0 && box.bottom > 0) return false;
-  for (let node = element; node; node = parentOf(node)) if (getComputedStyle(node).position === 'fixed') return true;
-  return false;
+  return fixed && (box.left >= innerWidth || box.top >= innerHeight || box.right <= 0 || box.bottom <= 0);
+};
+
+// What has the focus, however deep in shadow roots.
+const activeElement = () => {
+  let active = document.activeElement;
+  while (active && rootOf(active) && rootOf(active).activeElement) active = rootOf(active).activeElement;
+  return active === document.body ? null : active;
 };
 
 let nextRef = 0;
@@ -44,6 +49,9 @@ class Snapshot {
     this.shown = [];
     this.pending = '';
     this.level = 0;
+    // Elements of `position: fixed` around the one that is visited.
+    this.fixed = 0;
+    this.active = activeElement();
   }
 
   push(line) {
@@ -101,11 +109,14 @@ class Snapshot {
       this.more++;
       return;
     }
+    const fixed = style.position === 'fixed' ? 1 : 0;
     this.level++;
+    this.fixed += fixed;
     try {
       this.visit(element, style, depth, inName, pointer);
     } finally {
       this.level--;
+      this.fixed -= fixed;
     }
   }
 
@@ -172,8 +183,8 @@ class Snapshot {
     if (acted && isDisabled(element)) line += ' [disabled]';
     if ((element.hasAttribute('aria-expanded') || element.localName === 'summary' || element.localName === 'details') && stateOf(element, 'expanded')) line += ' [expanded]';
     if (element.hasAttribute('aria-pressed') && stateOf(element, 'pressed')) line += ' [pressed]';
-    if (element === element.getRootNode().activeElement && element !== document.body) line += ' [active]';
-    if (acted && isOutOfReach(element)) line += ' [off-screen]';
+    if (element === this.active) line += ' [active]';
+    if (acted && isOutOfReach(element, this.fixed > 0)) line += ' [off-screen]';
     if (acted && role !== 'option') line += ` [ref=${this.refFor(element)}]`;
     return line;
   }
@@ -192,7 +203,7 @@ const snapshot = (request, root) => {
 
 // Elements that may have a closed shadow root: they are shown, and what they show is not their own. A plain element
 // with a closed root and children of its own is missed.
-const HOSTS = 'article, aside, blockquote, div, footer, header, main, nav, p, section, span';
+const HOSTS = new Set('article aside blockquote div footer header main nav p section span'.split(' '));
 const seenHosts = new WeakSet();
 const SUSPECTS = 200;
 
@@ -201,9 +212,11 @@ const suspects = () => {
   for (const scope of scopesOf(document)) {
     for (const element of scope.querySelectorAll('*')) {
       if (found.length >= SUSPECTS) return found;
-      if (seenHosts.has(element) || rootOf(element)) continue;
       const custom = element.localName.includes('-');
-      if (!custom && (element.childElementCount || !element.matches(HOSTS) || element.textContent.trim())) continue;
+      // The commonest reasons first: a page has many elements.
+      if (!custom && (element.childElementCount || !HOSTS.has(element.localName))) continue;
+      if (!custom && element.firstChild && element.textContent.trim()) continue;
+      if (seenHosts.has(element) || rootOf(element)) continue;
       if (!custom && !element.getClientRects().length) continue;
       seenHosts.add(element);
       found.push(element);

@@ -119,6 +119,11 @@ impl Page {
         *self.inner.tab.dialogs() = dialogs;
     }
 
+    /// How dialogs are answered.
+    pub fn dialogs(&self) -> Dialogs {
+        self.inner.tab.dialogs().clone()
+    }
+
     /// Takes the network away, or gives it back.
     pub fn set_offline(&self, offline: bool) {
         let tab = &self.inner.tab;
@@ -157,6 +162,12 @@ impl Page {
         let tab = &self.inner.tab;
         let url = |state: &crate::tab::TabState| state.gone.is_none().then(|| state.url.clone());
         Ok(self.masked(tab.wait("the address", &call.start(), url).await?))
+    }
+
+    /// A name of the document that the page shows: another one after each navigation that loads a document, the same
+    /// while only the address changes. Empty before the first.
+    pub fn document(&self) -> String {
+        self.inner.tab.state.borrow().loader.clone()
     }
 
     /// The title of the document.

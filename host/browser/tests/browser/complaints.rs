@@ -21,14 +21,14 @@ fn list(items: usize) -> String {
 /// 1, 2, 5: a large page does not fill a context, nothing is cut in the middle, and what was cut is counted.
 #[tokio::test]
 async fn c01_c02_c05_a_large_page_has_a_small_snapshot() {
-    let (_world, page) = World::showing(&list(5000)).await;
+    let (_world, page) = World::showing(&list(2000)).await;
     for limit in [40_000, 40_001, 40_002, 40_003, 1000] {
         let text = page.snapshot(&SnapshotOptions { limit, ..SnapshotOptions::default() }, &call()).await.unwrap();
         // The limit counts UTF-16 as the page does, a horse twice.
         assert!(text.encode_utf16().count() <= limit + 40, "{}", text.encode_utf16().count());
         let last = text.lines().last().unwrap();
         let more: u64 = last.strip_prefix("- … ").and_then(|rest| rest.strip_suffix(" more")).unwrap().parse().unwrap();
-        assert!(more > 8000, "{last}");
+        assert!(more > 3000, "{last}");
         assert!(!text.contains('\u{fffd}'));
         assert!(text.lines().all(|line| line.trim_start().starts_with("- ")), "whole lines");
     }

@@ -222,5 +222,5 @@ async fn a_text_is_found_quickly_on_a_large_page() {
         page.text("text=Item number 4999", &call()).await.unwrap();
     }
     // A generous limit: it takes some 20 ms on an idle machine.
-    assert!(begin.elapsed() < Duration::from_millis(2500), "{:?}", begin.elapsed());
+    assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
 }

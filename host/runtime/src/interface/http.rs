@@ -79,7 +79,7 @@ impl Way for Grants<'_> {
     async fn connect(&self, origin: &Origin, url: &Url) -> Result<TcpStream, Error> {
         let scheme = Some(if origin.secure { Scheme::Https } else { Scheme::Http });
         let destination = Destination { scheme, host: origin.host.clone(), port: origin.port };
-        let refusal = match self.0.services.browser.connect(self, &destination).await {
+        let refusal = match self.0.services.connector.connect(self, &destination).await {
             Ok(stream) => return Ok(stream),
             Err(refusal) => refusal,
         };
@@ -103,7 +103,7 @@ impl Way for Grants<'_> {
 }
 
 /// Headers whose values are nobody's to read in a log, however they came there.
-fn is_private(name: &str) -> bool {
+pub(super) fn is_private(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     matches!(name.as_str(), "authorization" | "cookie" | "proxy-authorization")
         || ["token", "secret", "password", "api-key", "apikey"].iter().any(|word| name.contains(word))

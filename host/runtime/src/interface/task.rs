@@ -123,6 +123,8 @@ async fn sleep(turn: &Turn, duration: u64) -> Result<Result<(), Error>, Halt> {
         }
         Begin::InDoubt { pos } => return Err(Damaged(pos).into()),
     };
+    // On the guest's clock, which may be ahead of the real one: what it measures is never less than it asked for.
+    let reached = turn.journal(|j| j.now()).saturating_add(duration.saturating_mul(1_000_000));
     let stop = turn.control.stop.clone();
     let clock = turn.services.clock.clone();
     let slept = turn
@@ -135,8 +137,7 @@ async fn sleep(turn: &Turn, duration: u64) -> Result<Result<(), Error>, Halt> {
         })
         .await?;
     let encoded = answer::encode(blobs, &slept)?;
-    // The guest's clock has reached the deadline, also where the real one was set back before this host began.
-    let time = if slept.is_ok() { turn.nanos().max(deadline) } else { turn.nanos() };
+    let time = if slept.is_ok() { turn.nanos().max(reached) } else { turn.nanos() };
     let entry = turn.journal(|j| j.finish(Call::Sleep, pos, key, time, encoded));
     let mut write = Write { entries: vec![entry], ..Write::default() };
     if shown {

@@ -47,7 +47,7 @@ pub(super) fn insert(object: &mut Map<String, Value>, pairs: &[String], schema: 
 }
 
 /// The value that a text means where the schema wants this.
-pub(super) fn typed(text: &str, schema: &Value) -> Result<Value, String> {
+pub(crate) fn typed(text: &str, schema: &Value) -> Result<Value, String> {
     let types: Vec<&str> = match &schema["type"] {
         Value::String(one) => vec![one],
         Value::Array(many) => many.iter().filter_map(Value::as_str).collect(),

@@ -9,6 +9,14 @@ macro_rules! println {
     }};
 }
 
+/// The same without the end of the line.
+macro_rules! print {
+    ($($text:tt)*) => {{
+        use std::io::Write as _;
+        let _ = write!(std::io::stdout(), $($text)*);
+    }};
+}
+
 mod component;
 mod config;
 mod doctor;
@@ -22,12 +30,15 @@ mod plugin;
 mod prompt;
 mod render;
 mod run;
+mod script;
 mod secret;
 mod serve;
 mod session;
 mod tasks;
 mod token;
 mod tools;
+
+pub(crate) use fields::typed;
 
 use crate::client::{Client, Fail};
 use crate::settings::{Raw, Settings};
@@ -81,6 +92,9 @@ enum Command {
     /// Installs plugins and grants permissions (for operators)
     #[command(subcommand)]
     Plugin(plugin::Command),
+    /// Makes tools of scripts, and scripts of recordings
+    #[command(subcommand)]
+    Script(script::Command),
     /// Keeps secrets that plugins may use without seeing them (for operators)
     #[command(subcommand)]
     Secret(secret::Command),
@@ -201,6 +215,7 @@ async fn dispatch(cli: Cli) -> Result<u8, Fail> {
         Command::Run(args) => Box::pin(run::run(&context, args)).await,
         Command::Tasks(command) => Box::pin(tasks::run(&context, command)).await,
         Command::Plugin(command) => plugin::run(&context, command).await,
+        Command::Script(command) => script::run(&context, command).await,
         Command::Secret(command) => secret::run(&context, command).await,
         Command::Token(command) => token::run(&context, command).await,
         Command::Tools(args) => tools::run(&context, args).await,

@@ -147,6 +147,11 @@ fn granted(plugin: &Value) -> Vec<String> {
 async fn add(context: &Context, file: PathBuf, grants: Vec<String>) -> Result<u8, Fail> {
     let bytes =
         std::fs::read(&file).map_err(|error| Fail::usage(format!("{} can't be read: {error}", file.display())))?;
+    install(context, bytes, grants).await
+}
+
+/// Installs a component, after its permissions were decided on.
+pub(super) async fn install(context: &Context, bytes: Vec<u8>, grants: Vec<String>) -> Result<u8, Fail> {
     // Read here first: what is refused anyway starts no host and asks nobody.
     let manifest = Windlass::inspect(&bytes).map_err(|refusal| Fail::usage(refusal.to_string()))?;
     let grants = grants.iter().map(|line| canonical(line)).collect::<Result<Vec<_>, _>>()?;

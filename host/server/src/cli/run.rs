@@ -3,16 +3,17 @@
 
 use super::first::First;
 use super::session::Session;
-use super::{Context, fields, render};
+use super::{Context, fields, render, script};
 use crate::client::{Fail, json};
 use reqwest::Method;
 use serde_json::{Map, Value, json};
+use std::path::Path;
 
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The tool to call
     tool: String,
-    /// Fields of its input, typed by its schema
+    /// Fields of its input, typed by its schema; for `script` and `recording`, the file comes first
     #[arg(value_name = "KEY=VALUE")]
     fields: Vec<String>,
     /// Its input as JSON; @FILE reads a file, - standard input. KEY=VALUE go on top
@@ -56,13 +57,26 @@ pub(super) async fn run(context: &Context, args: Args) -> Result<u8, Fail> {
         Some(argument) => fields::object(argument)?,
         None => Map::new(),
     };
+    let file = args.fields.first().filter(|first| !first.contains('=') || Path::new(first).exists()).map(Path::new);
+    let mut fields = args.fields.as_slice();
+    match (args.tool.as_str(), file) {
+        ("script", Some(file)) => {
+            input = script::script_input(file, input, &fields[1..])?;
+            fields = &[];
+        }
+        ("recording", Some(file)) => {
+            input.extend(script::recording_input(file)?);
+            fields = &fields[1..];
+        }
+        _ => {}
+    }
     let client = context.client_or_start().await?;
-    if !args.fields.is_empty() {
+    if !fields.is_empty() {
         let tools = client.get("/api/v1/tools").await?;
         let tools = tools["tools"].as_array().cloned().unwrap_or_default();
         // An unknown tool is the host's to refuse; its schema is then nothing, and everything is text.
         let schema = tools.iter().find(|tool| tool["name"] == *args.tool).map(|tool| &tool["inputSchema"]);
-        fields::insert(&mut input, &args.fields, schema.unwrap_or(&Value::Null))?;
+        fields::insert(&mut input, fields, schema.unwrap_or(&Value::Null))?;
     }
     let mut first = First::new(context);
     let task = loop {

@@ -45,7 +45,7 @@ impl Program {
         (status.code().unwrap(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
     }
 
-    fn json(&self, arguments: &[&str]) -> Vec<Value> {
+    pub(crate) fn json(&self, arguments: &[&str]) -> Vec<Value> {
         let mut arguments = arguments.to_vec();
         arguments.push("--json");
         let (_, out, err) = self.run(&arguments);

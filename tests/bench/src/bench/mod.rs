@@ -8,6 +8,7 @@ mod instance;
 mod listeners;
 mod log;
 mod raw;
+mod script;
 mod start;
 
 use crate::Places;
@@ -38,8 +39,8 @@ impl Options {
     }
 }
 
-const NAMES: [&str; 8] =
-    ["create-to-end", "instance", "log", "delivery", "listeners", "blocked", "start", "durability"];
+const NAMES: [&str; 9] =
+    ["create-to-end", "instance", "log", "script", "delivery", "listeners", "blocked", "start", "durability"];
 
 /// Measures and prints, one after the other.
 pub(crate) async fn run(places: &Places, options: &Options) -> Result<()> {
@@ -54,6 +55,7 @@ pub(crate) async fn run(places: &Places, options: &Options) -> Result<()> {
             "create-to-end" => create_to_end::measure(places, options).await?,
             "instance" => instance::measure(places, options).await?,
             "log" => log::measure(options).await?,
+            "script" => script::measure(places, options).await?,
             "delivery" => delivery::measure(places, options).await?,
             "durability" => durability::measure(places, options).await?,
             "listeners" => listeners::measure(places, options).await?,

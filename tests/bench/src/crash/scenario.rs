@@ -5,7 +5,7 @@ use crate::client::Client;
 use crate::soak::Shop;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use windlass_core::{Call, Kind, Record};
 
 /// A tool whose effect the shop counts, once in each of its turns.
@@ -35,6 +35,9 @@ pub(super) const ORDER: Scenario = Scenario {
     answered: false,
 };
 
+/// The same order, made by the script of examples/order-script.
+pub(super) const SCRIPT: Scenario = Scenario { tool: "order-script", ..ORDER };
+
 /// Requests, files that are kept at the end of a turn, and two waits in each of which the turn is parked.
 pub(super) const ERRAND: Scenario = Scenario {
     tool: "crash_errand",
@@ -47,14 +50,26 @@ pub(super) const ERRAND: Scenario = Scenario {
 };
 
 impl Scenario {
-    pub(super) fn component(&self, places: &Places) -> PathBuf {
-        let folder = if self.tool == "order" { &places.examples } else { &places.guests };
-        folder.join(self.tool).with_extension("wasm")
+    /// Its component; a script is packed into `folder`.
+    pub(super) async fn component(&self, places: &Places, folder: &Path) -> Result<PathBuf> {
+        let from = match self.tool {
+            "order" => &places.examples,
+            "order-script" => folder,
+            _ => &places.guests,
+        };
+        let component = from.join(self.tool).with_extension("wasm");
+        if self.tool == "order-script" {
+            let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/order-script/order.js");
+            let mut command = tokio::process::Command::new(places.programs.join("windlass"));
+            let status = command.args(["script", "pack"]).arg(script).arg("-o").arg(&component).status().await?;
+            ensure!(status.success(), "packing the script ended with {status}");
+        }
+        Ok(component)
     }
 
     pub(super) fn grants(&self, shop: &str) -> Vec<String> {
         match self.tool {
-            "order" => vec![format!("browser {shop}")],
+            "order" | "order-script" => vec![format!("browser {shop}")],
             _ => vec![format!("http {shop}"), "workdir".into()],
         }
     }
@@ -62,7 +77,7 @@ impl Scenario {
     /// The input of the task of this name.
     pub(super) fn input(&self, shop: &str, name: &str) -> Value {
         match self.tool {
-            "order" => json!({"item": "mug", "shop": shop, "email": format!("{name}@example.com")}),
+            "order" | "order-script" => json!({"item": "mug", "shop": shop, "email": format!("{name}@example.com")}),
             _ => json!({"shop": shop, "name": name}),
         }
     }
@@ -70,7 +85,7 @@ impl Scenario {
     /// All that a shop has counted.
     pub(super) async fn count(&self, shop: &Shop) -> Result<u64> {
         match self.tool {
-            "order" => shop.orders().await,
+            "order" | "order-script" => shop.orders().await,
             _ => shop.errands().await,
         }
     }
@@ -83,7 +98,7 @@ impl Scenario {
 
     /// What a task that came through says of itself.
     pub(super) fn told(&self, task: &Value) -> Result<()> {
-        if self.tool == "order" {
+        if self.tool != ERRAND.tool {
             return Ok(());
         }
         let lines = ["turn 1 begins", "turn 1 ran 1", "turn 2 begins", "turn 2 ran 2"];

@@ -15,7 +15,7 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    pub(super) fn grow(&self, by: Usage) -> bool {
+    pub(crate) fn grow(&self, by: Usage) -> bool {
         let fits = |used: Usage| {
             let now = Usage { files: used.files + by.files, bytes: used.bytes.saturating_add(by.bytes) };
             (now.files <= self.max.files && now.bytes <= self.max.bytes).then_some(now)
