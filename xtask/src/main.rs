@@ -46,10 +46,10 @@ usage: cargo xtask COMMAND
         which npm fetches.
   soak [--minutes N]
         Large numbers: tasks that end in every way, cut streams, killed hosts (5 minutes).
-  crash [--every K] [--script | --kills N | --disk | --stops]
+  crash [--every K] [--script] | --kills N | --disk | --stops
         Hosts that kill themselves before and after every commit and every effect of two kinds of tasks.
         --every  only one in K of these deaths
-        --script the order of the script in examples/order-script
+        --script the order is the script of examples/order-script, and the only task
         --kills  instead, N kills at any moment while fifty tasks are under way
         --disk   instead, a small disk that fills, and then can't be written any more (needs root)
         --stops  instead, a host that is stopped by a signal and continued, while others want its folder

@@ -28,7 +28,7 @@ pub(crate) struct Places {
 }
 
 const USAGE: &str = "run it by `cargo xtask bench [NAME …] [--json] [--quick]`, `cargo xtask soak [--minutes N]` or \
-     `cargo xtask crash [--every K] [--script | --kills N | --disk | --stops]`";
+     `cargo xtask crash [--every K] [--script] | --kills N | --disk | --stops`";
 
 fn main() -> ExitCode {
     let done = read(std::env::args().skip(1)).and_then(|(places, command)| {
@@ -61,8 +61,7 @@ fn read(mut arguments: impl Iterator<Item = String>) -> Result<(Places, Command)
     let mut soak = None;
     let mut options = bench::Options::default();
     let mut minutes = 5;
-    let (mut crash, mut what) = (false, None);
-    let (mut every, mut script) = (1, false);
+    let (mut crash, mut every, mut script, mut what) = (false, 1, false, None);
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().with_context(|| format!("{argument} wants a value; {USAGE}"));
         match argument.as_str() {
@@ -73,8 +72,7 @@ fn read(mut arguments: impl Iterator<Item = String>) -> Result<(Places, Command)
             "--every" => every = value()?.parse().context("--every wants a whole number")?,
             "--script" => script = true,
             "--kills" => {
-                let kills = value()?.parse().context("--kills wants a whole number")?;
-                what = Some(crash::What::Kills { kills });
+                what = Some(crash::What::Kills { kills: value()?.parse().context("--kills wants a whole number")? });
             }
             "--disk" => what = Some(crash::What::Disk),
             "--stops" => what = Some(crash::What::Stops),

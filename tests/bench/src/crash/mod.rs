@@ -20,7 +20,7 @@ use std::path::PathBuf;
 /// What is run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum What {
-    /// Every fault point, of each `every` hits one.
+    /// Every fault point, of each `every` hits one; `script`: while the order is made by the script, and nothing else.
     Points { every: u64, script: bool },
     /// So many kills at any moment over many tasks.
     Kills { kills: u64 },
@@ -59,7 +59,7 @@ pub(crate) async fn run(places: &Places, what: What) -> Result<()> {
     let done = match what {
         What::Points { every, script } => {
             let mut tally = Tally::default();
-            let scenarios = if script { &[&scenario::SCRIPT][..] } else { &[&scenario::ORDER, &scenario::ERRAND] };
+            let scenarios: &[_] = if script { &[&scenario::SCRIPT] } else { &[&scenario::ORDER, &scenario::ERRAND] };
             for scenario in scenarios {
                 let one = points::run(places, folder.path(), scenario, every.max(1)).await?;
                 (tally.passed, tally.failed) = (tally.passed + one.passed, tally.failed + one.failed);

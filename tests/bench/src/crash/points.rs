@@ -37,8 +37,10 @@ struct Outcome {
 
 pub(super) async fn run(places: &Places, folder: &Path, scenario: &Scenario, every: u64) -> Result<Tally> {
     let folder = &folder.join(scenario.tool);
-    let mut first = Stand::new(places, scenario, folder.join("stand-1")).await.context("preparing")?;
-    let second = Stand::new(places, scenario, folder.join("stand-2")).await.context("preparing")?;
+    std::fs::create_dir_all(folder)?;
+    let component = scenario.component(places, folder).await?;
+    let mut first = Stand::new(places, scenario, folder.join("stand-1"), &component).await.context("preparing")?;
+    let second = Stand::new(places, scenario, folder.join("stand-2"), &component).await.context("preparing")?;
     let counts =
         count(places, folder, &mut first).await.with_context(|| format!("{} without a fault", scenario.tool))?;
     let all: Vec<_> = POINTS.iter().zip(counts).map(|(point, n)| format!("{point} {n}")).collect();
@@ -107,11 +109,11 @@ fn row(point: &str, n: u64, outcome: &Result<Outcome>, tally: &Mutex<Tally>) {
 }
 
 impl<'a> Stand<'a> {
-    async fn new(places: &Places, scenario: &'a Scenario, template: PathBuf) -> Result<Self> {
+    async fn new(places: &Places, scenario: &'a Scenario, template: PathBuf, component: &Path) -> Result<Self> {
         let shop = Shop::open(places).await?;
         std::fs::create_dir_all(&template)?;
         let host = Host::sound(places, &template, scenario.settings).await?;
-        host.install(&scenario.component(places)?, &scenario.grants(&shop.url)).await?;
+        host.install(component, &scenario.grants(&shop.url)).await?;
         host.stop().await?;
         Ok(Self { scenario, shop, template, counted: 0 })
     }

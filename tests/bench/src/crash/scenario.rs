@@ -6,7 +6,6 @@ use crate::soak::Shop;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use windlass_core::{Call, Kind, Record};
 
 /// A tool whose effect the shop counts, once in each of its turns.
@@ -36,6 +35,9 @@ pub(super) const ORDER: Scenario = Scenario {
     answered: false,
 };
 
+/// The same order, made by the script of examples/order-script.
+pub(super) const SCRIPT: Scenario = Scenario { tool: "order-script", ..ORDER };
+
 /// Requests, files that are kept at the end of a turn, and two waits in each of which the turn is parked.
 pub(super) const ERRAND: Scenario = Scenario {
     tool: "crash_errand",
@@ -47,22 +49,19 @@ pub(super) const ERRAND: Scenario = Scenario {
     answered: true,
 };
 
-/// The same order, by the script of `examples/order-script`.
-pub(super) const SCRIPT: Scenario = Scenario { tool: "order-script", ..ORDER };
-
 impl Scenario {
-    /// The component; that of the script is packed here.
-    pub(super) fn component(&self, places: &Places) -> Result<PathBuf> {
-        let folder = match self.tool {
+    /// Its component; a script is packed into `folder`.
+    pub(super) async fn component(&self, places: &Places, folder: &Path) -> Result<PathBuf> {
+        let from = match self.tool {
             "order" => &places.examples,
-            "order-script" => &places.programs,
+            "order-script" => folder,
             _ => &places.guests,
         };
-        let component = folder.join(self.tool).with_extension("wasm");
+        let component = from.join(self.tool).with_extension("wasm");
         if self.tool == "order-script" {
             let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/order-script/order.js");
-            let mut command = Command::new(places.programs.join("windlass"));
-            let status = command.args(["script", "pack"]).arg(script).arg("-o").arg(&component).status()?;
+            let mut command = tokio::process::Command::new(places.programs.join("windlass"));
+            let status = command.args(["script", "pack"]).arg(script).arg("-o").arg(&component).status().await?;
             ensure!(status.success(), "packing the script ended with {status}");
         }
         Ok(component)
@@ -99,7 +98,7 @@ impl Scenario {
 
     /// What a task that came through says of itself.
     pub(super) fn told(&self, task: &Value) -> Result<()> {
-        if self.turns == 1 {
+        if self.tool != ERRAND.tool {
             return Ok(());
         }
         let lines = ["turn 1 begins", "turn 1 ran 1", "turn 2 begins", "turn 2 ran 2"];
