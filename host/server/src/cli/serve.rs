@@ -2,7 +2,7 @@
 
 use super::flags::SettingFlags;
 use super::{Context, Fail};
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write as _};
 use std::path::PathBuf;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -26,7 +26,9 @@ pub(super) async fn run(context: &Context, detached: bool) -> Result<u8, Fail> {
     settings.compiling = itself().map(windlass_runtime::Compiling::by);
     log_to_stderr(&settings.log);
     if rustix::process::geteuid().is_root() && !settings.allow_no_sandbox {
-        eprintln!(
+        // A log that can't be written stops no host.
+        let _ = writeln!(
+            std::io::stderr(),
             "windlass: running as root without --allow-no-sandbox: the host starts, pages of a browser will be refused"
         );
     }
