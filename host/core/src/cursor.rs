@@ -3,7 +3,7 @@
 /// Why a cursor can't be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CursorError {
-    /// Not a number from 0 to 2^32 - 1 in decimal digits (HTTP 400).
+    /// Not a number in decimal digits, 0 or more (HTTP 400).
     #[error("after must be the seq of a record: a whole number, 0 or more")]
     NotANumber,
     /// Beyond the last record (poll 409, stream `reset`).
@@ -26,13 +26,14 @@ pub const MAX_SEQ: u64 = u32::MAX as u64;
 /// Reads `after` or `Last-Event-ID`. Nothing given is 0: from the start.
 ///
 /// # Errors
-/// `NotANumber` for anything but plain digits in range.
+/// `NotANumber` for anything but plain digits. What is greater than `MAX_SEQ` is read as `MAX_SEQ`: beyond every log.
 pub fn parse(text: Option<&str>) -> Result<u64, CursorError> {
     let Some(text) = text else { return Ok(0) };
-    if text.is_empty() || text.len() > 10 || !text.bytes().all(|b| b.is_ascii_digit()) {
+    if text.is_empty() || text.len() > 20 || !text.bytes().all(|b| b.is_ascii_digit()) {
         return Err(CursorError::NotANumber);
     }
-    text.parse().ok().filter(|seq| *seq <= MAX_SEQ).ok_or(CursorError::NotANumber)
+    // A number beyond any log is beyond this one, too.
+    Ok(text.parse::<u64>().map_or(MAX_SEQ, |seq| seq.min(MAX_SEQ)))
 }
 
 /// Holds `after` against a log that keeps the records `oldest_seq..=last_seq` (empty log: 1 and 0).
@@ -57,8 +58,10 @@ mod tests {
     fn a_cursor_is_plain_digits_and_nothing_else() {
         assert_eq!(parse(None), Ok(0));
         assert_eq!(parse(Some("0")), Ok(0));
-        assert_eq!(parse(Some("4294967295")), Ok(MAX_SEQ));
-        for wrong in ["", "-1", "+1", " 1", "1.0", "0x1", "4294967296", "99999999999", "١", "abc"] {
+        for large in ["4294967295", "4294967296", "18446744073709551615", "99999999999999999999"] {
+            assert_eq!(parse(Some(large)), Ok(MAX_SEQ), "{large}");
+        }
+        for wrong in ["", "-1", "+1", " 1", "1.0", "0x1", "١", "abc"] {
             assert_eq!(parse(Some(wrong)), Err(CursorError::NotANumber), "{wrong:?}");
         }
     }

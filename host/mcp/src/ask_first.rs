@@ -85,7 +85,7 @@ impl Handler {
 
 /// An error to the model, so that the output schema is not expected; no task was made.
 fn not_started(why: &str, ask: &AskFirst) -> First {
-    let text = format!("{why}, so nothing was started. It was asked: {}", ask.message);
+    let text = format!("{why}, so this call started nothing. It was asked: {}", ask.message);
     First::Say(CallToolResult::error(vec![ContentBlock::text(text)]).into())
 }
 

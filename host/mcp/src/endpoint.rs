@@ -141,6 +141,12 @@ async fn serve(State(mcp): State<Mcp>, mut request: Request) -> Response {
     let Ok(bytes) = axum::body::to_bytes(body, BODY).await else {
         return (StatusCode::PAYLOAD_TOO_LARGE, format!("a body has at most {BODY} bytes")).into_response();
     };
+    if parts.method == Method::POST
+        && is_json(&parts.headers)
+        && let Err((code, why)) = judge(&bytes)
+    {
+        return unreadable(code, why);
+    }
     let admitted = Admitted::default();
     let bytes = match rewrite(&mut parts.headers, &bytes) {
         Some(Rewrite::Listen(rewritten)) => {
@@ -174,6 +180,33 @@ fn stream(listener: Listener) -> Response {
     // A proxy that collects answers would hold the events back.
     headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
     response
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let media = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    media.split(';').next().is_some_and(|media| media.trim().eq_ignore_ascii_case("application/json"))
+}
+
+/// Whether a body is a JSON-RPC message; else the error's code and reason (JSON-RPC 2.0, section 5.1).
+fn judge(body: &[u8]) -> Result<(), (i32, &'static str)> {
+    let message: Value = serde_json::from_slice(body).map_err(|_| (-32700, "the body is no JSON"))?;
+    let Value::Object(fields) = message else {
+        return Err((-32600, "the body must be one JSON-RPC message, an object; batches are not taken"));
+    };
+    if fields.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
+        return Err((-32600, "jsonrpc must be \"2.0\""));
+    }
+    match fields.get("id") {
+        None | Some(Value::String(_)) => Ok(()),
+        Some(Value::Number(id)) if id.is_i64() => Ok(()),
+        Some(_) => Err((-32600, "id must be a text or a whole number")),
+    }
+}
+
+fn unreadable(code: i32, why: &str) -> Response {
+    let error = serde_json::json!({"jsonrpc": "2.0", "id": null, "error": {"code": code, "message": why}});
+    let body = (StatusCode::BAD_REQUEST, [(header::CONTENT_TYPE, "application/json")], error.to_string());
+    body.into_response()
 }
 
 fn session(headers: &HeaderMap) -> Option<String> {

@@ -29,6 +29,21 @@ const VERSIONS: &[ProtocolVersion] = &[
     ProtocolVersion::V_2026_07_28,
 ];
 
+/// Methods that are served, and have parameters.
+const KNOWN: &[&str] = &[
+    "tools/call",
+    "tools/list",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "tasks/get",
+    "tasks/update",
+    "tasks/cancel",
+    "subscriptions/listen",
+];
+
 /// Tasks of a page of `resources/list`.
 const LOGS: usize = 50;
 
@@ -204,7 +219,7 @@ impl ServerHandler for Handler {
     ) -> Result<(), ErrorData> {
         need_tasks::<UpdateTaskMethod>(&context)?;
         let id = turn_id(&request.task_id)?;
-        self.update(&caller(&context.extensions), id, request.input_responses).await
+        self.update(&caller(&context.extensions), id, request.input_responses, shows_forms(&context)).await
     }
 
     async fn cancel_task(
@@ -224,6 +239,13 @@ impl ServerHandler for Handler {
         let parts = context.extensions.get::<http::request::Parts>();
         let admitted = parts.and_then(|parts| parts.extensions.get::<endpoint::Admitted>().cloned());
         let (endpoint::LISTEN, Some(admitted)) = (request.method.as_str(), admitted) else {
+            if KNOWN.contains(&request.method.as_str()) {
+                // The SDK takes a request whose parameters it can't read for one of a method that it does not know.
+                return Err(ErrorData::invalid_params(
+                    format!("{}: a parameter is missing or wrong", request.method),
+                    None,
+                ));
+            }
             return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None));
         };
         if !is_modern(&context) {

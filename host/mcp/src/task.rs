@@ -69,15 +69,20 @@ impl Handler {
         Ok(result)
     }
 
-    /// Answers the open questions of a turn. Keys that are unknown or answered are passed over.
+    /// Answers the open questions of a turn. Keys that are unknown or answered are passed over, and those of people-only
+    /// questions where the client can't show `forms`.
     pub(crate) async fn update(
         &self,
         caller: &Caller,
         id: TurnId,
         responses: BTreeMap<String, Value>,
+        forms: bool,
     ) -> Result<(), ErrorData> {
         let view = self.view(caller, id).await?;
-        let open = |key: &String| view.questions.iter().any(|question| question.key == *key);
+        // Who can't show a form was not offered the question; of the answers of a model, people's are none.
+        let asked = view.questions.iter().filter(|question| forms || !question.people_only);
+        let asked: Vec<_> = asked.map(|question| question.key.as_str()).collect();
+        let open = |key: &String| asked.contains(&key.as_str());
         let answers = responses.into_iter().filter(|(key, _)| open(key));
         let answers = answers.map(|(key, value)| Ok((key, action(&value)?))).collect::<Result<Vec<_>, ErrorData>>()?;
         for answer in &answers {

@@ -5,6 +5,7 @@ use crate::context::{caller, is_modern, takes_tasks};
 use crate::error::{refused, tasks_undeclared};
 use crate::handler::Handler;
 use crate::id::TurnId;
+use crate::seal::Asked;
 use crate::{helpers, schemas};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations,
@@ -65,6 +66,11 @@ impl Handler {
         if tool.task_support == TaskSupport::Required && !as_task {
             return no_tasks(&tool.name, &context);
         }
+        if let Some(state) = &request.request_state {
+            // A state that is not this call's is refused before anything is done, whether the call would ask or not.
+            Asked { principal: &caller.principal, tool: &tool.name, input: &input }
+                .open(self.windlass.seal(), state)?;
+        }
         let mut once = None;
         let mut brought = Some(Brought { responses: request.input_responses, state: request.request_state });
         loop {
@@ -87,6 +93,10 @@ impl Handler {
                 // A model can mend its input: it must see what is wrong with it.
                 (Err(error @ (Error::InvalidInput { .. } | Error::AskedFirst { .. })), _) => {
                     return Ok(CallToolResult::error(vec![ContentBlock::text(error.to_string())]).into());
+                }
+                (Err(Error::IdempotencyConflict { .. }), _) => {
+                    let why = "the question was answered before, otherwise: call again without requestState";
+                    return Err(ErrorData::invalid_params(why, None));
                 }
                 (Err(error), _) => return Err(refused(&error)),
             };

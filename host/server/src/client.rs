@@ -167,9 +167,13 @@ impl Client {
     }
 }
 
-/// What `WINDLASS_TOKEN` says; nothing where it is not set or empty.
+/// What `WINDLASS_TOKEN` says; nothing where it is not set. An empty one is refused: a token that got lost on its way must
+/// not make its holder `local`.
 pub(crate) fn own_token() -> Result<Option<String>, Fail> {
-    let Some(token) = std::env::var_os(TOKEN).filter(|token| !token.is_empty()) else { return Ok(None) };
+    let Some(token) = std::env::var_os(TOKEN) else { return Ok(None) };
+    if token.is_empty() {
+        return Err(Fail::usage(format!("{TOKEN} is empty: give the token, or unset it to act as `local`")));
+    }
     // Never shown: it may be right but for a line break.
     let plain = token.into_string().ok().filter(|token| token.bytes().all(|byte| byte.is_ascii_graphic()));
     plain.map(Some).ok_or_else(|| Fail::usage(format!("{TOKEN} is no token: it has characters that none has")))

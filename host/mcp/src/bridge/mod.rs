@@ -21,6 +21,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 pub use way::Find;
@@ -28,8 +29,10 @@ use way::Way;
 
 /// Answers that wait for the writer.
 const QUEUE: usize = 64;
-/// After the end of the input, what was asked before it may still be answered for so long.
+/// After the end of the input, what was asked before it may still be answered, as long as an answer comes so often.
 const FAREWELL: Duration = Duration::from_secs(1);
+/// And what was answered is written for so long, to a reader that is slow.
+const LAST_WORDS: Duration = Duration::from_secs(10);
 
 /// Why the bridge ended early.
 #[derive(Debug, thiserror::Error)]
@@ -75,23 +78,28 @@ pub async fn bridge(
             lines,
         }),
     };
-    let mut input = BufReader::new(stdin).lines();
+    let mut input = BufReader::new(stdin);
+    let mut bytes = Vec::new();
     let read = loop {
+        bytes.clear();
         let line = tokio::select! {
             () = unread.cancelled() => break Ok(()),
-            line = input.next_line() => line,
+            line = input.read_until(b'\n', &mut bytes) => line,
         };
         match line {
-            Ok(Some(line)) if line.trim().is_empty() => {}
-            Ok(Some(line)) => bridge.take(line).await,
-            Ok(None) => break Ok(()),
+            Ok(0) => break Ok(()),
+            // What is no UTF-8 is no JSON either, and is answered as such.
+            Ok(_) => match String::from_utf8_lossy(&bytes).trim() {
+                "" => {}
+                line => bridge.take(line.to_owned()).await,
+            },
             Err(error) => break Err(BridgeError::Input(error)),
         }
     };
     bridge.leave().await;
     drop(bridge);
     // What is in the queue is still written; a reader that is gone ends this at once.
-    let _ = tokio::time::timeout(FAREWELL, writer).await;
+    let _ = tokio::time::timeout(LAST_WORDS, writer).await;
     read
 }
 
@@ -311,12 +319,16 @@ impl Bridge {
             open.iter().filter(|(key, _)| key.starts_with(headers::STREAM)).map(|(_, token)| token.clone()).collect()
         };
         streams.iter().for_each(CancellationToken::cancel);
-        let idle = async {
-            while !self.shared.open.lock().is_empty() {
-                tokio::time::sleep(Duration::from_millis(10)).await;
+        let began = Instant::now();
+        let (mut left, mut since) = (usize::MAX, began);
+        while left > 0 && since.elapsed() < FAREWELL && began.elapsed() < LAST_WORDS {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            let open = self.shared.open.lock().len();
+            // Answers that wait for the reader are no silence of the host.
+            if open < left || self.shared.lines.capacity() == 0 {
+                (left, since) = (open, Instant::now());
             }
-        };
-        let _ = tokio::time::timeout(FAREWELL, idle).await;
+        }
         self.shared.ended.cancel();
         self.shared.tracker.wait().await;
         self.close().await;

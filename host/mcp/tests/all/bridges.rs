@@ -139,3 +139,37 @@ async fn what_was_asked_before_the_end_of_the_input_is_answered() {
     assert!(output.next_line().await.unwrap().is_none(), "nothing but the protocol");
     ended.await.unwrap().unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bytes_that_are_no_text_cost_one_line() {
+    let host = Host::with(&[]).await;
+    let client = host.client();
+    let mut bridge = Bridge::to(&host.base);
+    bridge.input.write_all(b"\xff\n").await.unwrap();
+    assert_eq!(bridge.hear().await["error"]["code"], -32700);
+    assert!(bridge.ask(&client, 1, "server/discover", json!({})).await["result"].is_object());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reader_that_is_slow_still_gets_what_was_answered() {
+    let host = Host::with(&[]).await;
+    let client = host.client();
+    // More answers than fit between the two ends.
+    let mut bridge = Bridge::to(&host.base);
+    for id in 0..100 {
+        let mut message = client.message("tools/list", json!({}));
+        message["id"] = id.into();
+        bridge.say(&message).await;
+    }
+    let Bridge { input, mut output, ended } = bridge;
+    drop(input);
+    // Nothing is read until the bridge has had time to leave.
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let mut answers = 0;
+    while let Some(line) = output.next_line().await.unwrap() {
+        assert!(serde_json::from_str::<Value>(&line).unwrap()["result"].is_object());
+        answers += 1;
+    }
+    assert_eq!(answers, 100);
+    ended.await.unwrap().unwrap();
+}

@@ -98,7 +98,7 @@ async fn an_older_client_is_told_what_it_can_not_call() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_declared_nothing_waits_and_gets_the_result_or_a_way_to_go_on() {
-    let options = Options { patience: Duration::from_millis(300), ..Options::default() };
+    let options = Options { patience: Duration::from_secs(4), ..Options::default() };
     let host = Host::with_options(&["basic_hello", "polite_cancel", "hostile_panic"], options).await;
     let client = host.client().plain();
     let done = client.result("tools/call", json!({"name": "basic_hello", "arguments": {"name": "Ada"}})).await;

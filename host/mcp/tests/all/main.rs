@@ -9,6 +9,7 @@ mod first;
 mod flow;
 mod helpers;
 mod listens;
+mod odd;
 mod support;
 mod tasks;
 mod wire;

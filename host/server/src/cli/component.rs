@@ -137,7 +137,7 @@ fn refused(file: &Path, refusal: &Refusal) -> Fail {
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, Fail> {
-    std::fs::read(file).map_err(|error| Fail::usage(format!("{} can't be read: {error}", file.display())))
+    super::read::file(file, super::read::COMPONENT)
 }
 
 /// Beside it first, then in its place: what is there stays whole whatever happens.

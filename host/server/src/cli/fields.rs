@@ -1,21 +1,14 @@
 //! Values from the command line: `key=value` typed by a schema, and JSON from an argument, a file or standard input.
 
-use super::Fail;
+use super::{Fail, read};
 use serde_json::{Map, Value};
-use std::io::Read;
 
 /// Reads `--input`: JSON text, `@FILE`, or `-` for standard input. It has to be an object.
 pub(super) fn object(argument: &str) -> Result<Map<String, Value>, Fail> {
     let (text, place) = if argument == "-" {
-        let mut text = String::new();
-        std::io::stdin()
-            .read_to_string(&mut text)
-            .map_err(|e| Fail::usage(format!("standard input can't be read: {e}")))?;
-        (text, "standard input".to_owned())
+        (read::stdin(read::TEXT)?, "standard input".to_owned())
     } else if let Some(file) = argument.strip_prefix('@') {
-        let text =
-            std::fs::read_to_string(file).map_err(|error| Fail::usage(format!("{file} can't be read: {error}")))?;
-        (text, file.to_owned())
+        (read::text(file.as_ref(), read::TEXT)?, file.to_owned())
     } else {
         (argument.to_owned(), "the argument".to_owned())
     };

@@ -28,6 +28,7 @@ mod hint;
 mod mcp;
 mod plugin;
 mod prompt;
+mod read;
 mod render;
 mod run;
 mod script;

@@ -145,8 +145,7 @@ fn granted(plugin: &Value) -> Vec<String> {
 }
 
 async fn add(context: &Context, file: PathBuf, grants: Vec<String>) -> Result<u8, Fail> {
-    let bytes =
-        std::fs::read(&file).map_err(|error| Fail::usage(format!("{} can't be read: {error}", file.display())))?;
+    let bytes = super::read::file(&file, super::read::COMPONENT)?;
     install(context, bytes, grants).await
 }
 

@@ -1,10 +1,9 @@
 //! `windlass script …`: scripts as tools, their types for editors, and recordings as scripts. `windlass run script FILE`
 //! runs one without installing it.
 
-use super::{Context, Fail, plugin};
+use super::{Context, Fail, plugin, read};
 use crate::script::{Header, TYPES, pack};
 use serde_json::{Map, Value, json};
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use windlass_core::text::for_terminal;
 
@@ -65,14 +64,7 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<u8, Fail>
 }
 
 fn text(file: &Path) -> Result<String, Fail> {
-    let mut text = String::new();
-    let read = if file.as_os_str() == "-" {
-        std::io::stdin().read_to_string(&mut text).map(drop)
-    } else {
-        std::fs::File::open(file).and_then(|mut file| file.read_to_string(&mut text)).map(drop)
-    };
-    read.map_err(|error| Fail::usage(format!("{} can't be read: {error}", file.display())))?;
-    Ok(text)
+    if file.as_os_str() == "-" { read::stdin(read::TEXT) } else { read::text(file, read::TEXT) }
 }
 
 fn recording(file: &Path) -> Result<Value, Fail> {

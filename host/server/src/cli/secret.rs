@@ -5,9 +5,10 @@ use super::render::{print_json, shown};
 use super::{Context, Fail};
 use crate::client::json;
 use reqwest::Method;
-use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use serde_json::{Value, json};
 use std::io::{BufRead, IsTerminal, Read, Write};
+use tokio::signal::unix::{SignalKind, signal};
 use windlass_core::manifest::is_name;
 use zeroize::Zeroizing;
 
@@ -34,7 +35,7 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<u8, Fail>
     match command {
         Command::Set { name, origins } => {
             let path = path(&name).map_err(|why| Fail::usage(why.message))?;
-            let value = value(&name)?;
+            let value = value(&name).await?;
             let client = context.client_or_start().await?;
             let mut body = json!({"value": value.as_str()});
             if !origins.is_empty() {
@@ -73,21 +74,33 @@ fn path(name: &str) -> Result<String, Fail> {
 }
 
 /// From standard input, without the end of its last line; at a terminal asked for, and not shown.
-fn value(name: &str) -> Result<Zeroizing<String>, Fail> {
+async fn value(name: &str) -> Result<Zeroizing<String>, Fail> {
     let unreadable = |error: &dyn std::fmt::Display| Fail::usage(format!("standard input can't be read: {error}"));
     let stdin = std::io::stdin();
     let mut value = Zeroizing::new(String::new());
     if stdin.is_terminal() {
+        // Before the terminal hides anything: what ends this program from now on shows again first.
+        let signals = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::quit(), SignalKind::hangup()];
+        let signals = signals.map(signal).into_iter().collect::<Result<Vec<_>, _>>().map_err(|e| unreadable(&e))?;
+        let mut signals = signals;
+        let ended = futures::future::select_all(signals.iter_mut().map(|signal| Box::pin(signal.recv())));
+        let hidden = Hidden::new().map_err(|e| unreadable(&e))?;
         eprint!("Value of {name} (not shown): ");
         let _ = std::io::stderr().flush();
-        let shown = tcgetattr(&stdin).map_err(|e| unreadable(&e))?;
-        let mut hidden = shown.clone();
-        hidden.local_modes.remove(LocalModes::ECHO);
-        tcsetattr(&stdin, OptionalActions::Flush, &hidden).map_err(|e| unreadable(&e))?;
-        let read = stdin.lock().read_line(&mut value);
-        let _ = tcsetattr(&stdin, OptionalActions::Flush, &shown);
+        let typed = tokio::task::spawn_blocking(|| {
+            let mut line = Zeroizing::new(String::new());
+            std::io::stdin().lock().read_line(&mut line).map(|_| line)
+        });
+        let typed = tokio::select! {
+            typed = typed => Some(typed),
+            _ = ended => None,
+        };
+        drop(hidden);
         eprintln!();
-        read.map_err(|e| unreadable(&e))?;
+        let Some(typed) = typed else {
+            return Err(Fail { exit: 130, message: "nothing was kept".into(), problem: None });
+        };
+        value = typed.map_err(|e| unreadable(&e))?.map_err(|e| unreadable(&e))?;
     } else {
         stdin.lock().take(1 << 20).read_to_string(&mut value).map_err(|e| unreadable(&e))?;
     }
@@ -101,6 +114,26 @@ fn value(name: &str) -> Result<Zeroizing<String>, Fail> {
         return Err(Fail::usage("no value: write it to standard input, or type it at a terminal"));
     }
     Ok(value)
+}
+
+/// A terminal that does not show what is typed, until this is dropped.
+struct Hidden(Termios);
+
+impl Hidden {
+    fn new() -> rustix::io::Result<Self> {
+        let stdin = std::io::stdin();
+        let shown = tcgetattr(&stdin)?;
+        let mut hidden = shown.clone();
+        hidden.local_modes.remove(LocalModes::ECHO);
+        tcsetattr(&stdin, OptionalActions::Flush, &hidden)?;
+        Ok(Self(shown))
+    }
+}
+
+impl Drop for Hidden {
+    fn drop(&mut self) {
+        let _ = tcsetattr(std::io::stdin(), OptionalActions::Flush, &self.0);
+    }
 }
 
 fn print(context: &Context, secret: &Value) {

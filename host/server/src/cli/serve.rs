@@ -36,7 +36,7 @@ pub(super) async fn run(context: &Context, detached: bool) -> Result<u8, Fail> {
     let fail = |error: std::io::Error| Fail::host(format!("signals can't be received: {error}"));
     let mut terminate = signal(SignalKind::terminate()).map_err(fail)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(fail)?;
-    let running = crate::serve(&settings, shutdown.clone()).await.map_err(|error| Fail::host(format!("{error:#}")))?;
+    let running = crate::serve(&settings, shutdown.clone()).await.map_err(|error| Fail::host(chain(&error)))?;
     if context.json {
         super::render::print_json(
             &serde_json::json!({"url": running.url, "pid": std::process::id(), "data": settings.data}),
@@ -69,9 +69,22 @@ pub(super) fn itself() -> Option<PathBuf> {
     if cfg!(target_os = "linux") { Some("/proc/self/exe".into()) } else { std::env::current_exe().ok() }
 }
 
+/// An error with its causes; a cause that the text before it says already is left out.
+fn chain(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if !text.contains(&cause) {
+            text = if text.is_empty() { cause } else { format!("{text}: {cause}") };
+        }
+    }
+    text
+}
+
 fn log_to_stderr(filter: &str) {
     let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let filter = tracing_subscriber::EnvFilter::new(filter);
+    // Each request of MCP would be some lines of its SDK; a filter that names modules says what it wants.
+    let quiet = if filter == "info" { "info,rmcp=warn" } else { filter };
+    let filter = tracing_subscriber::EnvFilter::new(quiet);
     // A second one in the same process (tests) keeps the first.
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(colour).with_writer(std::io::stderr);
     // A line that can't be written is lost. Told about, it would be by a panic of whoever wrote it: where the log stands

@@ -6,6 +6,7 @@ use super::{Context, Fail};
 use crate::client::json;
 use reqwest::Method;
 use serde_json::{Value, json};
+use std::io::Write as _;
 
 #[derive(clap::Subcommand)]
 pub(super) enum Command {
@@ -40,7 +41,13 @@ pub(super) async fn run(context: &Context, command: Command) -> Result<u8, Fail>
                 print_json(&made);
             } else {
                 // Alone on standard output, so that `TOKEN=$(windlass token create ann)` is all there is to it.
-                println!("{}", shown(&made["token"]));
+                let told = writeln!(std::io::stdout(), "{}", shown(&made["token"]));
+                if let Err(error) = told.and_then(|()| std::io::stdout().flush()) {
+                    let revoke = context.hints.command(&format!("token revoke {}", shown(&made["name"])));
+                    let message =
+                        format!("the token was made and could not be shown: {error}. Take it back: `{revoke}`");
+                    return Err(Fail::host(message));
+                }
                 let end = made["expiresAt"].as_str().map_or_else(String::new, |at| format!(" until {at}"));
                 let revoke = context.hints.command(&format!("token revoke {}", shown(&made["name"])));
                 eprintln!(

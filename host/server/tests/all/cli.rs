@@ -476,3 +476,30 @@ fn without_manifest(component: &[u8]) -> Vec<u8> {
     bytes[at..at + name.len()].copy_from_slice(b"windlass:unloaded");
     bytes
 }
+
+#[test]
+fn what_a_command_is_given_is_read_up_to_a_limit_and_what_it_tells_once_is_not_lost_in_silence() {
+    let mut program = Program::new();
+    program.serve();
+    for arguments in [
+        &["plugin", "add", "/dev/zero"][..],
+        &["plugin", "check", "/dev/zero"],
+        &["run", "script", "/dev/zero"],
+        &["run", "capture", "--input", "@/dev/zero"],
+    ] {
+        let (exit, _, err) = program.run(arguments);
+        assert!(exit == 2 && err.contains("has more than"), "{arguments:?}: {err}");
+    }
+    let full = std::fs::File::options().append(true).open("/dev/full").unwrap();
+    let mut create = program.command(&["token", "create", "zed"]);
+    let made = create.stdout(full).stderr(Stdio::piped()).output().unwrap();
+    let err = String::from_utf8(made.stderr).unwrap();
+    assert!(
+        made.status.code() == Some(6) && err.contains("could not be shown") && err.contains("token revoke zed"),
+        "{err}"
+    );
+    let empty = program.command(&["tasks", "list"]).env("WINDLASS_TOKEN", "").output().unwrap();
+    assert_eq!(empty.status.code(), Some(2), "an empty token is nobody's");
+    let (_, _, err) = program.run(&["serve"]);
+    assert_eq!(err.matches("in use by process").count(), 1, "{err}");
+}
