@@ -3,6 +3,10 @@
 use crate::support::{Host, records, seqs};
 use crate::wire::Wire;
 use serde_json::{Value, json};
+use std::time::Duration;
+use windlass_mcp::Options;
+use windlass_runtime::Tuning;
+use windlass_runtime::clock::{Clock, Manual};
 
 const ANSWER: &str = r#"{"text": "all", "age": 20, "agree": true, "drink": "coffee"}"#;
 
@@ -144,4 +148,28 @@ async fn a_log_pages_forwards_and_backwards_without_a_gap() {
     assert_eq!(seqs(&client.read(&format!("task-log://{task}?after=0&limit=1000")).await), back);
     let beyond = client.error("resources/read", json!({"uri": format!("{log}?after={}", last + 1)})).await;
     assert_eq!((beyond["code"].clone(), beyond["data"]["lastSeq"].clone()), (json!(-32602), json!(last)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_gone_of_a_log_is_said_with_where_it_begins() {
+    const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+    let time = Manual::new(1_764_444_021_000_000_000);
+    let tuning = Tuning { clock: Clock::new(time.clone()), ..Tuning::default() };
+    let host = Host::with_tuning(&["basic_state"], Options::default(), tuning).await;
+    let client = host.client();
+    let first = client.call("basic_state", json!({})).await;
+    client.until(&first, "completed").await;
+    let task = first.strip_suffix(".1").unwrap();
+    time.advance(DAY * 20);
+    let go_on = json!({"name": "task_continue", "arguments": {"taskId": task, "text": "more"}});
+    client.result("tools/call", go_on).await;
+    client.until(&format!("{task}.2"), "completed").await;
+    time.advance(DAY * 11);
+    host.windlass.clean_up(DAY).await.unwrap();
+    let gone = client.error("resources/read", json!({"uri": format!("task-log://{task}?after=0")})).await;
+    let oldest = gone["data"]["oldestSeq"].as_u64().unwrap();
+    assert!(gone["data"]["code"] == "WL0007" && oldest > 1, "{gone}");
+    let page = client.read(&format!("task-log://{task}?after={}", oldest - 1)).await;
+    assert_eq!(seqs(&page)[0], oldest);
+    assert_eq!(client.error("tasks/get", json!({"taskId": first})).await["code"], -32602, "turn 1 is no more");
 }

@@ -99,3 +99,31 @@ async fn a_plugin_that_comes_or_goes_changes_the_list() {
     let wrong = client.error("subscriptions/listen", json!({"notifications": {"taskIds": "x"}})).await;
     assert_eq!(wrong["code"], -32602);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn all_who_come_back_at_once_hear_the_end() {
+    let host = Host::with(&["polite_cancel"]).await;
+    let client = host.client();
+    let tasks = futures::future::join_all((0..10).map(|_| client.call("polite_cancel", json!({"in": "ask"})))).await;
+    let all = || {
+        let (client, tasks) = (client.clone(), tasks.clone());
+        async move {
+            let opened = (0..200).map(|n| client.listen(json!({"taskIds": [tasks[n % tasks.len()]]})));
+            let mut streams = futures::future::join_all(opened).await;
+            for stream in &mut streams {
+                stream.until("notifications/subscriptions/acknowledged").await;
+            }
+            streams
+        }
+    };
+    // Cut and come back, three times, while the tasks end under the last ones.
+    drop(all().await);
+    drop(all().await);
+    let streams = all().await;
+    for task in &tasks {
+        client.result("tasks/cancel", json!({"taskId": task})).await;
+    }
+    for mut stream in streams {
+        while stream.until("notifications/tasks").await["params"]["status"] != "cancelled" {}
+    }
+}

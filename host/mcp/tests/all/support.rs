@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use windlass_core::Limits;
 use windlass_mcp::{Mcp, Options};
-use windlass_runtime::{Caller, Windlass};
+use windlass_runtime::{Caller, Tuning, Windlass};
 
 /// Nothing in a test takes longer; what does is stuck.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
@@ -46,6 +46,10 @@ impl Host {
     }
 
     pub(crate) async fn with_options(guests: &[&str], options: Options) -> Self {
+        Self::with_tuning(guests, options, Tuning::default()).await
+    }
+
+    pub(crate) async fn with_tuning(guests: &[&str], options: Options, tuning: Tuning) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().to_owned();
         let browser = windlass_browser::Config {
@@ -65,7 +69,8 @@ impl Host {
             compiling: None,
             denied: Vec::new(),
             // A test must not hang on what is free on the machine's disk.
-            tuning: windlass_runtime::Tuning { min_free: 0, ..Default::default() },
+            // A test must not hang on what is free on the machine's disk.
+            tuning: Tuning { min_free: 0, ..tuning },
         };
         let windlass = Windlass::open(runtime).await.unwrap();
         for name in guests {
