@@ -16,6 +16,8 @@ const NAME: usize = 128;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Download {
     pub(crate) id: String,
+    /// Why it may not go on. It has failed when Chromium has let go of its file, and the file is gone.
+    refused: Option<String>,
     /// The number of the page it began in; for a popup that nobody took, its opener's.
     pub page: u32,
     /// Where it came from.
@@ -63,32 +65,47 @@ impl Downloads {
                 let name = safe_name(suggested);
                 let path = self.folder.join(id);
                 let (id, url) = (id.to_owned(), url.to_owned());
-                list.push((Download { id, page, url, name, path, size: 0, state: DownloadState::Running }, false));
+                list.push((
+                    Download { id, page, url, name, path, size: 0, state: DownloadState::Running, refused: None },
+                    false,
+                ));
             }
             fits
         })
     }
 
-    /// True: it has become too large.
+    /// True: it has become too large, and is to be cancelled.
     pub(crate) fn progress(&self, id: &str, received: u64) -> bool {
-        self.change(id, |download| download.size = received);
-        received > self.limit
+        let mut cancel = false;
+        self.change(id, |download| {
+            download.size = received;
+            if received > self.limit && download.refused.is_none() {
+                download.refused = Some(format!("it is larger than {} bytes", self.limit));
+                cancel = true;
+            }
+        });
+        cancel
     }
 
     pub(crate) fn fail(&self, id: &str, reason: &str) {
         let _ = std::fs::remove_file(self.folder.join(id));
         self.change(id, |download| {
             if download.state == DownloadState::Running {
-                download.state = DownloadState::Failed(reason.to_owned());
+                let reason = download.refused.take().unwrap_or_else(|| reason.to_owned());
+                download.state = DownloadState::Failed(reason);
             }
         });
     }
 
-    /// Gives the file its name; the file of a download that has failed is removed.
+    /// Gives the file its name; the file of a download that was refused is removed.
     pub(crate) fn finish(&self, id: &str) {
         self.change(id, |download| {
             if download.state != DownloadState::Running {
                 let _ = std::fs::remove_file(self.folder.join(id));
+            } else if let Some(reason) = download.refused.take() {
+                // It was whole before it heard of that.
+                let _ = std::fs::remove_file(self.folder.join(id));
+                download.state = DownloadState::Failed(reason);
             } else {
                 match rename(&self.folder, id, &download.name) {
                     Ok((name, size)) => {

@@ -34,10 +34,7 @@ impl Targets {
         let Some(downloads) = self.state().downloads.get(&progress.guid).cloned() else { return };
         let received = progress.received.max(0.0) as u64;
         if downloads.progress(&progress.guid, received) {
-            let params = json!({"guid": progress.guid});
-            connection.post(None, "Browser.cancelDownload", &params);
-            // It may be whole before it hears of that: the last event still has a file to remove.
-            downloads.fail(&progress.guid, &format!("it is larger than {} bytes", downloads.limit));
+            connection.post(None, "Browser.cancelDownload", &json!({"guid": progress.guid}));
         }
         match progress.state.as_str() {
             "completed" => {
