@@ -36,13 +36,13 @@ const KNOWN: &[&str] = &[
     "resources/list",
     "resources/templates/list",
     "resources/read",
-    "resources/subscribe",
-    "resources/unsubscribe",
     "tasks/get",
     "tasks/update",
     "tasks/cancel",
     "subscriptions/listen",
 ];
+/// And those that only older revisions have.
+const KNOWN_BEFORE: &[&str] = &["resources/subscribe", "resources/unsubscribe"];
 
 /// Tasks of a page of `resources/list`.
 const LOGS: usize = 50;
@@ -239,7 +239,8 @@ impl ServerHandler for Handler {
         let parts = context.extensions.get::<http::request::Parts>();
         let admitted = parts.and_then(|parts| parts.extensions.get::<endpoint::Admitted>().cloned());
         let (endpoint::LISTEN, Some(admitted)) = (request.method.as_str(), admitted) else {
-            if KNOWN.contains(&request.method.as_str()) {
+            let method = request.method.as_str();
+            if KNOWN.contains(&method) || (!is_modern(&context) && KNOWN_BEFORE.contains(&method)) {
                 // The SDK takes a request whose parameters it can't read for one of a method that it does not know.
                 return Err(ErrorData::invalid_params(
                     format!("{}: a parameter is missing or wrong", request.method),

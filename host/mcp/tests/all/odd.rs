@@ -49,7 +49,9 @@ async fn wrong_parameters_are_not_an_unknown_method() {
     ] {
         assert_eq!(client.error(method, params.clone()).await["code"], -32602, "{method} {params}");
     }
-    assert_eq!(client.error("tasks/list", json!({})).await["code"], -32601);
+    for removed in ["tasks/list", "resources/subscribe", "ping"] {
+        assert_eq!(client.error(removed, json!({})).await["code"], -32601, "{removed}");
+    }
 }
 
 /// Of the tasks extension, but not of forms.
