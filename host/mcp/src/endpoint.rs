@@ -141,20 +141,19 @@ async fn serve(State(mcp): State<Mcp>, mut request: Request) -> Response {
     let Ok(bytes) = axum::body::to_bytes(body, BODY).await else {
         return (StatusCode::PAYLOAD_TOO_LARGE, format!("a body has at most {BODY} bytes")).into_response();
     };
-    if parts.method == Method::POST
-        && is_json(&parts.headers)
-        && let Err((code, why)) = judge(&bytes)
-    {
-        return unreadable(code, why);
-    }
     let admitted = Admitted::default();
-    let bytes = match rewrite(&mut parts.headers, &bytes) {
-        Some(Rewrite::Listen(rewritten)) => {
+    let mut bytes = bytes;
+    // What is no JSON by its header is the SDK's to refuse.
+    if parts.method == Method::POST && is_json(&parts.headers) {
+        let message = match judge(&bytes) {
+            Ok(message) => message,
+            Err((code, why)) => return unreadable(code, why),
+        };
+        if let Some(listen) = rewrite(&mut parts.headers, message) {
             parts.extensions.insert(admitted.clone());
-            rewritten
+            bytes = listen;
         }
-        Some(Rewrite::Named) | None => bytes,
-    };
+    }
     let mut response = mcp.service.handle(Request::from_parts(parts, Body::from(bytes))).await;
     if let Some(listener) = admitted.0.lock().take() {
         return stream(listener);
@@ -187,18 +186,18 @@ fn is_json(headers: &HeaderMap) -> bool {
     media.split(';').next().is_some_and(|media| media.trim().eq_ignore_ascii_case("application/json"))
 }
 
-/// Whether a body is a JSON-RPC message; else the error's code and reason (JSON-RPC 2.0, section 5.1).
-fn judge(body: &[u8]) -> Result<(), (i32, &'static str)> {
+/// The JSON-RPC message that a body is; else the error's code and reason (JSON-RPC 2.0, section 5.1).
+fn judge(body: &[u8]) -> Result<Value, (i32, &'static str)> {
     let message: Value = serde_json::from_slice(body).map_err(|_| (-32700, "the body is no JSON"))?;
-    let Value::Object(fields) = message else {
+    let Value::Object(fields) = &message else {
         return Err((-32600, "the body must be one JSON-RPC message, an object; batches are not taken"));
     };
     if fields.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
         return Err((-32600, "jsonrpc must be \"2.0\""));
     }
     match fields.get("id") {
-        None | Some(Value::String(_)) => Ok(()),
-        Some(Value::Number(id)) if id.is_i64() => Ok(()),
+        None | Some(Value::String(_)) => Ok(message),
+        Some(Value::Number(id)) if id.is_i64() => Ok(message),
         Some(_) => Err((-32600, "id must be a text or a whole number")),
     }
 }
@@ -213,33 +212,22 @@ fn session(headers: &HeaderMap) -> Option<String> {
     headers.get(SESSION_ID)?.to_str().ok().map(str::to_owned)
 }
 
-enum Rewrite {
-    /// The method is now ours.
-    Listen(Bytes),
-    /// A header that was missing was added.
-    Named,
-}
-
-/// Turns a listen into our own method, and adds the `Mcp-Name` that some clients leave out for `tasks/*`. A header that
-/// is there is never touched: where it contradicts the body, the SDK refuses.
-fn rewrite(headers: &mut HeaderMap, body: &[u8]) -> Option<Rewrite> {
+/// Turns a listen into our own method: its new body. Adds the `Mcp-Name` that some clients leave out for `tasks/*`. A
+/// header that is there is never touched: where it contradicts the body, the SDK refuses.
+fn rewrite(headers: &mut HeaderMap, mut message: Value) -> Option<Bytes> {
     let method = headers.get(METHOD)?.to_str().ok()?;
     if method == "subscriptions/listen" {
-        let mut message: Value = serde_json::from_slice(body).ok()?;
         if message.get("method")? != "subscriptions/listen" {
             return None;
         }
         message["method"] = LISTEN.into();
-        let bytes = serde_json::to_vec(&message).ok()?;
         headers.insert(METHOD, HeaderValue::from_static(LISTEN));
         headers.remove(header::CONTENT_LENGTH);
-        return Some(Rewrite::Listen(bytes.into()));
+        return Some(message.to_string().into());
     }
     if method.starts_with("tasks/") && !headers.contains_key(NAME) {
-        let message: Value = serde_json::from_slice(body).ok()?;
         let name = message.pointer("/params/taskId")?.as_str()?;
         headers.insert(NAME, HeaderValue::from_str(name).ok()?);
-        return Some(Rewrite::Named);
     }
     None
 }

@@ -312,17 +312,7 @@ impl Turn {
         let mut data: Map<_, _> =
             data.into_iter().take(50).map(|(name, value)| (name, crate::step::shortened(&value))).collect();
         data.insert("truncated".into(), true.into());
-        let mut artifact = ArtifactRow {
-            id: String::new(),
-            name,
-            mime_type: mime_type.into(),
-            size,
-            sha256,
-            width: None,
-            height: None,
-            created: self.now(),
-            turn: self.number,
-        };
+        let mut artifact = self.file(name, mime_type.into(), (sha256, size));
         data.insert("artifact".into(), describe(self.task, &artifact));
         if let Emit::Live { pos } = self.journal(|j| j.emit(kind, &text, &data))? {
             artifact.id = self.next_artifact();
@@ -334,6 +324,21 @@ impl Turn {
             self.put(Hard::Soon, Write { records: vec![draft], also: Some(also), ..Write::default() })?;
         }
         Ok(())
+    }
+
+    /// A file of this turn, of bytes with this digest and size. It has no id yet.
+    pub(crate) fn file(&self, name: String, mime_type: String, (sha256, size): (String, u64)) -> ArtifactRow {
+        ArtifactRow {
+            id: String::new(),
+            name,
+            mime_type,
+            size,
+            sha256,
+            width: None,
+            height: None,
+            created: self.now(),
+            turn: self.number,
+        }
     }
 
     /// Keeps a file in the task: its row, and the record that shows it.

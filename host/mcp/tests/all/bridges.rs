@@ -161,10 +161,11 @@ async fn a_reader_that_is_slow_still_gets_what_was_answered() {
         message["id"] = id.into();
         bridge.say(&message).await;
     }
-    let Bridge { input, mut output, ended } = bridge;
+    let Bridge { input, mut output, mut ended } = bridge;
     drop(input);
-    // Nothing is read until the bridge has had time to leave.
-    tokio::time::sleep(Duration::from_secs(2)).await;
+    // Nothing is read meanwhile, and so it stays.
+    let left = tokio::time::timeout(Duration::from_secs(2), &mut ended).await;
+    assert!(left.is_err(), "it left while answers waited for their reader");
     let mut answers = 0;
     while let Some(line) = output.next_line().await.unwrap() {
         assert!(serde_json::from_str::<Value>(&line).unwrap()["result"].is_object());

@@ -103,18 +103,8 @@ impl Artifacts for Host {
                 if data.len() as u64 > ARTIFACT_BYTES {
                     return Err(error("limit", "an artifact has at most 64 MiB"));
                 }
-                let (sha256, size) = keep(&turn, data).await?;
-                let row = ArtifactRow {
-                    id: String::new(),
-                    name,
-                    mime_type,
-                    size,
-                    sha256,
-                    width: None,
-                    height: None,
-                    created: turn.now(),
-                    turn: turn.number,
-                };
+                let stored = keep(&turn, data).await?;
+                let row = turn.file(name, mime_type, stored);
                 let (row, draft, also) = turn.artifact(pos, row, "File");
                 Ok(Done { instead: Some(draft), also: Some(also), ..Done::new(shown(&row)) })
             })
@@ -145,18 +135,8 @@ impl Artifacts for Host {
                 let root = root.ok_or_else(|| denied("the workdir is not granted", &Permission::Workdir))?;
                 let keeper = turn.clone();
                 let put = tokio::task::spawn_blocking(move || keep_file(&keeper, &root, &path)).await;
-                let (sha256, size) = put.map_err(unavailable)??;
-                let row = ArtifactRow {
-                    id: String::new(),
-                    name,
-                    mime_type,
-                    size,
-                    sha256,
-                    width: None,
-                    height: None,
-                    created: turn.now(),
-                    turn: turn.number,
-                };
+                let stored = put.map_err(unavailable)??;
+                let row = turn.file(name, mime_type, stored);
                 let (row, draft, also) = turn.artifact(pos, row, "File");
                 Ok(Done { instead: Some(draft), also: Some(also), ..Done::new(shown(&row)) })
             })

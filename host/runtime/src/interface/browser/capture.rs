@@ -25,18 +25,7 @@ pub(super) fn check_name(name: &str) -> Result<(), Error> {
 
 /// A row without an id.
 pub(super) fn row(on: &On, name: String, mime_type: &str, stored: (String, u64)) -> ArtifactRow {
-    let (sha256, size) = stored;
-    ArtifactRow {
-        id: String::new(),
-        name,
-        mime_type: mime_type.to_owned(),
-        size,
-        sha256,
-        width: None,
-        height: None,
-        created: on.turn.now(),
-        turn: on.turn.number,
-    }
+    on.turn.file(name, mime_type.to_owned(), stored)
 }
 
 pub(super) fn kept(on: &On, row: ArtifactRow, what: &str) -> Done<Artifact> {
