@@ -5,7 +5,7 @@ use crate::{Source, native, outcome};
 use rquickjs::context::EvalOptions;
 use rquickjs::promise::PromiseState;
 use rquickjs::{
-    CatchResultExt, CaughtError, Context, Ctx, Function, Object, Persistent, Promise, Runtime, Value as Js,
+    CatchResultExt, CaughtError, Context, Ctx, Function, Module, Object, Persistent, Promise, Runtime, Value as Js,
 };
 use serde_json::json;
 use std::cell::Cell;
@@ -22,7 +22,10 @@ const STACK: usize = 700 << 10;
 /// Stands before the first line of a script; a column there is less by this.
 const BEFORE: &str = "(async () => {";
 
-/// The function of `api.js` that hears of each rejected promise.
+/// What scripts see: the API of the JavaScript SDK.
+const API: &str = include_str!("../../../sdk/js/src/api/index.js");
+
+/// The function of the API that hears of each rejected promise.
 type Watcher = Rc<Cell<Option<Persistent<Function<'static>>>>>;
 
 /// Runs a script to its end.
@@ -88,8 +91,13 @@ impl<'js> Script<'_, 'js> {
             "file": source.file, "shift": BEFORE.len(),
             "message": turn.message.clone().map(native::message), "input": source.input,
         });
-        let build: Function = self.eval(include_str!("api.js"), "windlass:api")?;
-        build.call((native::object(self.ctx, turn.seed)?, self.ctx.json_parse(facts.to_string())?))
+        let (module, done) = Module::declare(self.ctx.clone(), "windlass:api", API)?.eval()?;
+        done.finish::<()>()?;
+        let build: Function = module.get("default")?;
+        let api: Object =
+            build.call((native::object(self.ctx, turn.seed)?, self.ctx.json_parse(facts.to_string())?))?;
+        api.get::<_, Function>("install")?.call::<_, ()>(())?;
+        Ok(api)
     }
 
     /// Runs jobs and timers until the promise of the script is settled, and nothing was rejected that nobody handles.

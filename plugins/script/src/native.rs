@@ -24,7 +24,8 @@ fn page<T>(a: &Args, verb: impl FnOnce(&Page) -> Result<T, Error>) -> Result<T, 
     })
 }
 
-/// One host call. Arguments and answer are JSON; a further verb is a line here, one in `api.js` and one in `windlass.d.ts`.
+/// One host call. Arguments and answer are JSON; a further verb is a line here, one in the API (`sdk/js/src/api`) and
+/// one in `sdk/js/src/windlass.d.ts`.
 #[expect(clippy::unit_arg, reason = "a call without an answer is a line like every other")]
 fn call(a: &Args) -> Result<Value, Error> {
     Ok(match a.call {
@@ -226,7 +227,7 @@ fn copied(array: &TypedArray<u8>) -> Vec<u8> {
     unsafe { array.as_bytes() }.unwrap_or_default().to_vec()
 }
 
-/// The object that `api.js` gets.
+/// The object that the API gets.
 pub(crate) fn object<'js>(ctx: &Ctx<'js>, seed: u64) -> rquickjs::Result<Object<'js>> {
     RANDOM.set(seed);
     let native = Object::new(ctx.clone())?;

@@ -4,7 +4,7 @@ use crate::native;
 use serde_json::Value;
 use windlass::bindings::windlass::plugin::types::{Content, Outcome};
 
-/// `returned` is what `finish` of `api.js` made: the value, content in order, a question.
+/// `returned` is what `finish` of the API made: the value, content in order, a question.
 ///
 /// An object is the structured outcome. Another value is that under `value`; text is text. Where the script gives no
 /// content of its own, the value is the content.

@@ -1,9 +1,18 @@
-// What a script sees. Evaluated once a turn, before the script, with `native` (native.rs) and the turn's facts; answers
-// what engine.rs drives: jobs, timers, the rejections that nobody handles.
+// What JavaScript sees of Windlass, the same for scripts (plugins/script) and for plugins of the JavaScript SDK. Made once
+// a turn of `native`, the host's calls, and of the facts of the turn; answers the names and what drives the turn: jobs,
+// timers, the rejections that nobody handles.
 //
-// A verb of the host is one line here, one in native.rs, and one in windlass.d.ts.
-(function (native, facts) {
-    'use strict';
+// A verb of the host is one line here, one in plugins/script/src/native.rs, one in the SDK's own `native`, and one in
+// windlass.d.ts.
+
+/**
+ * @param native `call(name, json)`: a host call with its arguments as a JSON array, answers JSON; `log(level, text, [name,
+ *   value, …])`; `save(name, mimeType, bytes)`: answers JSON; `read(id)`; `send(json, bytes)`: answers `{ head, body }`;
+ *   `encode(text)`, `decode(bytes)`, `random()`. What the host refuses is thrown: an `Error` with `code`, maybe `details`.
+ * @param facts `{ taskId, number, tool, message, input, shift }` of the turn; `shift` is how much too high columns of the
+ *   first line are.
+ */
+export default function api(native, facts) {
     const { Promise, Error, TypeError, Uint8Array, RegExp, JSON, Object, Array, String, Number, Map, Symbol, Date } = globalThis;
     // Kept here, so that a script that replaces them replaces them for itself.
     const { stringify, parse } = JSON;
@@ -42,7 +51,7 @@
     /** A stack without the frames of this file, and with the columns of the first line as the script has them. */
     function clean(stack) {
         const lines = stack.split('\n').filter((line) => !line.includes('windlass:api') && !line.includes('(native)'));
-        return lines.join('\n').replaceAll(/:1:(\d+)(?=\)?$)/gm, (_, column) => `:1:${Math.max(1, column - facts.shift)}`);
+        return lines.join('\n').replaceAll(/:1:(\d+)(?=\)?$)/gm, (_, column) => `:1:${Math.max(1, column - (facts.shift ?? 0))}`);
     }
 
     const kebab = (name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
@@ -466,7 +475,7 @@
 
     const page = new Page(undefined);
     Math.random = () => native.random();
-    const api = {
+    const names = {
         input: facts.input, page, browser, log, console, ask, confirm, sleep, state, artifacts, task, http, secret, secrets, emit, step, missing,
         progress: (done, total, message = '') => void call('progress', done, total, String(message)),
         status: (text) => void call('task.status', String(text)),
@@ -474,8 +483,11 @@
         fail: (code, message, details) => { throw new Failure(code, message, details); },
         Failure, setTimeout, setInterval, clearTimeout, clearInterval: clearTimeout, TextEncoder, TextDecoder,
     };
-    for (const [name, value] of Object.entries(api)) {
-        Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
-    }
-    return { tick, finish, rejected, unhandled };
-})
+    /** Makes the names global, as scripts have them. A script may put another value in their place. */
+    const install = () => {
+        for (const [name, value] of Object.entries(names)) {
+            Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
+        }
+    };
+    return { names, install, tick, finish, rejected, unhandled };
+}
