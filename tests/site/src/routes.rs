@@ -13,6 +13,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
+    gallery,
     pages::{self, Entered},
     shop::{Counts, Shop},
 };
@@ -43,11 +44,12 @@ pub(crate) fn router(shop: Arc<Shop>) -> Router {
         .route("/dialog.js", get(async || script(include_str!("assets/dialog.js"))))
         .route("/fence.js", get(async || script(include_str!("assets/fence.js"))))
         .route("/fence-worker.js", get(async || script(include_str!("assets/fence-worker.js"))))
+        .merge(gallery::router())
         .fallback(async || not_found())
         .with_state(shop)
 }
 
-fn asset(mime_type: &'static str, text: &'static str) -> Response {
+pub(crate) fn asset(mime_type: &'static str, text: &'static str) -> Response {
     ([(header::CONTENT_TYPE, HeaderValue::from_static(mime_type))], text).into_response()
 }
 
@@ -59,7 +61,7 @@ async fn report() -> Response {
     (headers, "item,price\nmug,19.90\n").into_response()
 }
 
-fn script(text: &'static str) -> Response {
+pub(crate) fn script(text: &'static str) -> Response {
     asset("text/javascript", text)
 }
 
