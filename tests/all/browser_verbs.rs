@@ -33,6 +33,7 @@ async fn every_verb_works_through_a_plugin_and_is_a_line_of_the_log() {
     let got = lines(&bench, id).await;
     let expected = [
         "select [\"l\"]",
+        "box true true",
         "value Ada L 東京",
         "attribute Some(\"report.csv\")",
         "attribute None",
@@ -46,6 +47,7 @@ async fn every_verb_works_through_a_plugin_and_is_a_line_of_the_log() {
         "snapshot true false",
         "ready true",
         "popup Popup",
+        "pages [Some(\"p1\"), Some(\"p2\")]",
         "console true",
         "errors true",
         "requests true",
