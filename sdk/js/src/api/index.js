@@ -19,15 +19,16 @@ const { Map, Math, Object, String, Uint8Array } = globalThis;
  *   value, …])`; `save(name, mimeType, bytes)`: answers JSON; `read(id)`; `send(json, bytes)`: answers `{ head, body }`;
  *   `encode(text)`, `decode(bytes)`, `random()`. What the host refuses is thrown: an `Error` with `code`, maybe `details`.
  * @param facts `{ taskId, number, tool, message, input, shift }` of the turn; `shift` is how much too high columns of the
- *   first line are.
+ *   first line are; `clean(stack)`, where there is one, makes a stack as people should see it.
  */
 export default function api(native, facts) {
     const call = (name, ...values) => parse(native.call(name, stringify(values)));
     const { tick, sleep, timers } = clockOf(call);
 
     // Without the frames of these files, and with the columns of the first line as the script has them.
-    const shift = facts.shift ?? 0;
     cleanStacks((stack) => {
+        if (facts.clean) return facts.clean(stack);
+        const shift = facts.shift ?? 0;
         const lines = stack.split('\n').filter((line) => !line.includes('windlass:api') && !line.includes('(native)'));
         return lines.join('\n').replaceAll(/:1:(\d+)(?=\)?$)/gm, (_, column) => `:1:${Math.max(1, column - shift)}`);
     });

@@ -1,7 +1,7 @@
 // Elements: how they are named, and what can be done with one.
 
 import { Later } from './time.js';
-import { Failure, quoted } from './values.js';
+import { Failure, optionsOf, quoted } from './values.js';
 
 const { Array, JSON, Math, Object, String, Date } = globalThis;
 
@@ -60,7 +60,10 @@ export class Locator extends Finder {
     // ---------------------------------------------------------------- actions
 
     async #act(name, ...values) { return this.page.verb(name, this.selector, ...values); }
-    async click({ clickCount = 1, ...options } = {}) { return this.#act(clickCount === 2 ? 'dblclick' : 'click', options); }
+    async click(given) {
+        const { clickCount = 1, ...options } = optionsOf(given);
+        return this.#act(clickCount === 2 ? 'dblclick' : 'click', options);
+    }
     async dblclick(options) { return this.#act('dblclick', options); }
     async tap(options) { return this.#act('tap', options); }
     async hover(options) { return this.#act('hover', options); }
@@ -68,7 +71,10 @@ export class Locator extends Finder {
     async fill(value, options) { return this.#act('fill', String(value), options); }
     async clear(options) { return this.fill('', options); }
     async fillSecret(name, options) { return this.#act('fillSecret', name, options); }
-    async pressSequentially(text, { delay, ...options } = {}) { return this.#act('typeText', String(text), { pauseMs: delay, ...options }); }
+    async pressSequentially(text, given) {
+        const { delay, ...options } = optionsOf(given);
+        return this.#act('typeText', String(text), { pauseMs: delay, ...options });
+    }
     async type(text, options) { return this.pressSequentially(text, options); }
     async compose(text, options) { return this.#act('compose', String(text), options); }
     async press(keys, options) {
@@ -112,8 +118,14 @@ export class Locator extends Finder {
     async isEditable(options) { return this.#asked("(e) => !e.matches(':disabled') && !e.readOnly && e.getAttribute('aria-readonly') !== 'true'", options); }
     async snapshot(options) { return this.page.snapshot({ ...options, root: this.selector }); }
     async ariaSnapshot(options) { return this.snapshot(options); }
-    async screenshot({ name, path, ...options } = {}) { return this.page.screenshot({ name: name ?? path ?? 'element.png', ...options, locator: this.selector }); }
-    waitFor({ state = 'visible', ...options } = {}) { return new Later(() => this.#act('waitFor', state, options)); }
+    async screenshot(given) {
+        const { name, path, ...options } = optionsOf(given);
+        return this.page.screenshot({ name: name ?? path ?? 'element.png', ...options, locator: this.selector });
+    }
+    waitFor(given) {
+        const { state = 'visible', ...options } = optionsOf(given);
+        return new Later(() => this.#act('waitFor', state, options));
+    }
 }
 
 /** An element by several names: the first that can be seen is taken. What several elements have for a name comes last. */

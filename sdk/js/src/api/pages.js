@@ -3,7 +3,7 @@
 import { AnyOf, Finder, Locator } from './locators.js';
 import { bytesOf } from './task.js';
 import { Later } from './time.js';
-import { Failure, parse, settings, stringify } from './values.js';
+import { Failure, optionsOf, parse, settings, stringify } from './values.js';
 
 const { Array, Date, Error, JSON, Map, Math, Object, Promise, RegExp, String, TypeError } = globalThis;
 
@@ -17,7 +17,8 @@ const SHOT = { type: 'format' };
 const PRINT = { format: 'paper', printBackground: 'background', pageRanges: 'pages', preferCSSPageSize: 'prefer-css-size' };
 const UNTIL = ['load', 'domcontentloaded', 'networkidle', 'commit'];
 
-function opening({ httpCredentials, extraHTTPHeaders, headers = extraHTTPHeaders, ...options } = {}) {
+function opening(wanted) {
+    const { httpCredentials, extraHTTPHeaders, headers = extraHTTPHeaders, ...options } = optionsOf(wanted);
     const { username, password, origin } = httpCredentials ?? {};
     if (password !== undefined && typeof password?.secret !== 'string') {
         throw new TypeError("the password of httpCredentials is named: { username, password: secret('name'), origin }");
@@ -74,13 +75,14 @@ export function browserOf(native, call, sleep) {
 
         // ------------------------------------------------------------ where it is
 
-        async #arrive(name, values, { waitUntil = 'load', ...options } = {}) {
+        async #arrive(name, values, given) {
+            const { waitUntil = 'load', ...options } = optionsOf(given);
             if (!UNTIL.includes(waitUntil)) throw new Failure('invalid', `waitUntil must be one of ${UNTIL.join(', ')}, not ${waitUntil}`);
             const there = this.verb(name, ...values, options);
             if (waitUntil === 'networkidle') this.verb('waitForLoad', 'networkidle', options);
             return there;
         }
-        async goto(url, options) { return this.#arrive('goto', [String(url)], options); }
+        async goto(url, options) { return this.#arrive('goto', [url], options); }
         async reload(options) { return this.#arrive('reload', [], options); }
         async goBack(options) { return this.#arrive('back', [], options); }
         async goForward(options) { return this.#arrive('forward', [], options); }
@@ -157,15 +159,20 @@ export function browserOf(native, call, sleep) {
         async setContent(html) {
             await this.evaluate('(html) => { document.open(); document.write(html); document.close(); }', String(html));
         }
-        async snapshot({ root, ...options } = {}) { return this.verb('snapshot', { root: root && String(root), ...options }); }
+        async snapshot(given) {
+            const { root, ...options } = optionsOf(given);
+            return this.verb('snapshot', { root: root && String(root), ...options });
+        }
         async ariaSnapshot(options) { return this.snapshot(options); }
         async consoleMessages() { return this.#plain('console'); }
         async pageErrors() { return this.#plain('pageErrors'); }
         async requests() { return this.#plain('requests'); }
-        async screenshot({ name, path, ...options } = {}) {
+        async screenshot(given) {
+            const { name, path, ...options } = optionsOf(given);
             return call('page.screenshot', this.#handle(), name ?? path ?? 'page.png', settings(options, this.#defaults, SHOT));
         }
-        async pdf({ name, path, width, height, ...options } = {}) {
+        async pdf(given) {
+            const { name, path, width, height, ...options } = optionsOf(given);
             const size = width === undefined ? {} : { format: `${inches(width)}x${inches(height)}` };
             return call('page.pdf', this.#handle(), name ?? path ?? 'page.pdf', settings({ ...options, ...size }, this.#defaults, PRINT));
         }
@@ -175,7 +182,7 @@ export function browserOf(native, call, sleep) {
         /** `press(keys)` where the focus is, `press(selector, keys)` in an element. */
         async press(first, second, third) {
             if (typeof second === 'string') return this.locator(first).press(second, third);
-            return this.verb('press', String(first), second);
+            return this.verb('press', first, second);
         }
         async dragAndDrop(source, target, options) { return this.locator(source).dragTo(target, options); }
         anyOf(...selectors) { return new AnyOf(this, selectors.map((one) => this.locator(one).selector)); }

@@ -2,7 +2,7 @@
 
 import { shown } from './values.js';
 
-const { Promise, TypeError, Map, Number, Math, Date, Symbol } = globalThis;
+const { Error, Promise, TypeError, Map, Number, Math, Date, Symbol } = globalThis;
 
 export function clockOf(call) {
     const timers = new Map();
@@ -55,8 +55,18 @@ export function clockOf(call) {
 export class Later {
     #start;
     #promise;
+    /** Whoever waits stands in no line of the script; whoever asked for it does. */
+    #place = new Error().stack;
     constructor(start) { this.#start = start; }
-    get #begun() { return (this.#promise ??= this.#start()); }
+    get #begun() { return (this.#promise ??= this.#run()); }
+    async #run() {
+        try {
+            return await this.#start();
+        } catch (error) {
+            if (error instanceof Error) error.stack = `${error.stack}${this.#place}`;
+            throw error;
+        }
+    }
     then(done, failed) { return this.#begun.then(done, failed); }
     catch(failed) { return this.#begun.catch(failed); }
     finally(run) { return this.#begun.finally(run); }

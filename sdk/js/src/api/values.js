@@ -64,13 +64,16 @@ function setting(name, value) {
     return Array.isArray(value) ? value.map(String) : String(value);
 }
 
+/** Options, checked before they are taken apart. */
+export function optionsOf(given = {}) {
+    if (typeof given !== 'object' || given === null) throw new TypeError(`options must be an object, not ${shown(given)}`);
+    return given;
+}
+
 /** Options of a call as the contract has them: names in kebab-case, values as text. */
 export function settings(options, defaults, renamed) {
-    if (options !== undefined && (typeof options !== 'object' || options === null)) {
-        throw new TypeError(`options must be an object, not ${shown(options)}`);
-    }
     const pairs = {};
-    for (const [name, value] of Object.entries({ ...defaults, ...options })) {
+    for (const [name, value] of Object.entries({ ...defaults, ...optionsOf(options) })) {
         if (value !== undefined) pairs[renamed?.[name] ?? RENAMED[name] ?? kebab(name)] = setting(name, value);
     }
     return pairs;
