@@ -58,6 +58,16 @@ impl Bench {
         Self { host, data, limits: Limits::default(), tuning: tuning(), slots: 64 }
     }
 
+    /// A host whose browser is started otherwise.
+    pub(crate) async fn with_browser(change: impl FnOnce(&mut windlass_browser::Config)) -> Self {
+        let data = Arc::new(tempfile::tempdir().unwrap());
+        let (limits, tuning, slots) = (Limits::default(), tuning(), 64);
+        let mut options = options(data.path().to_owned(), limits.clone(), tuning.clone(), slots);
+        change(&mut options.browser);
+        let host = Windlass::open(options).await.unwrap();
+        Self { host, data, limits, tuning, slots }
+    }
+
     /// The host ends without a word to its turns, and another takes the folder.
     pub(crate) async fn restart(self) -> Self {
         self.restart_after(|| {}).await

@@ -5,6 +5,7 @@
 mod basic;
 mod bench;
 mod browser;
+mod browser_ends;
 mod browser_verbs;
 mod files;
 mod forgets;
@@ -32,6 +33,7 @@ fn every_program_has_a_test() {
     let topics = [
         include_str!("basic.rs"),
         include_str!("browser.rs"),
+        include_str!("browser_ends.rs"),
         include_str!("browser_verbs.rs"),
         include_str!("files.rs"),
         include_str!("hostile.rs"),

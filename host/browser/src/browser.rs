@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use tokio::net::TcpStream;
@@ -13,13 +13,15 @@ use url::Url;
 use crate::context::Context;
 use crate::engine::Engine;
 use crate::error::{Code, Error};
-use crate::event::Event;
+use crate::event::{Event, Outlet};
 use crate::fence::dial::{Dialer, Refusal, Ways};
 use crate::fence::policy::{Destination, Policy};
 use crate::fence::resolve::Resolver;
 use crate::fence::upstream::Upstream;
 use crate::fence::{Fence, NeverList};
 use crate::launch;
+use crate::spare::{Spare, Spares};
+use crate::targets::Guard;
 
 /// How Chromium is started.
 #[derive(Clone, Default)]
@@ -38,6 +40,9 @@ pub struct Config {
     pub denied: Vec<SocketAddr>,
     /// Pages a context, and pages and popups in all; `None` is 16 and 128.
     pub pages: Option<(usize, usize)>,
+    /// Keeps an empty page ready, in a context of its own, so that the first page of the next context is there at once.
+    /// Costs the memory of one page. Not for a remote browser.
+    pub spare: bool,
     /// A browser that runs elsewhere, instead of one of our own.
     pub remote: Option<Remote>,
     /// Turns names into addresses; the system does where it is missing.
@@ -98,6 +103,7 @@ impl std::fmt::Debug for Config {
             .field("profiles", &self.profiles)
             .field("denied", &self.denied)
             .field("pages", &self.pages)
+            .field("spare", &self.spare)
             .field("remote", &self.remote)
             .field("upstream", &self.upstream)
             .field("script_memory", &self.script_memory)
@@ -145,6 +151,7 @@ struct Inner {
     /// Held across a launch, so that two first pages start one browser.
     launching: tokio::sync::Mutex<()>,
     engine: Mutex<Option<Arc<Engine>>>,
+    spares: Spares,
     contexts: AtomicUsize,
     /// Since when there are no contexts.
     idle: Mutex<Instant>,
@@ -162,6 +169,7 @@ impl Browser {
     pub(crate) fn with_never(config: Config, never: NeverList) -> Browser {
         Browser {
             inner: Arc::new(Inner {
+                spares: Spares::new(config.spare && config.remote.is_none()),
                 config,
                 never,
                 launching: tokio::sync::Mutex::default(),
@@ -192,16 +200,31 @@ impl Browser {
         policy: Arc<dyn Policy>,
         events: mpsc::UnboundedSender<Event>,
     ) -> Result<Context, Error> {
-        let ways = self.ways();
-        let dialer = Dialer::new(policy, self.inner.never.clone(), ways, events.clone());
+        let spare = self.inner.spares.take(self.running().as_ref());
+        let (guard, spare) = match spare {
+            Some(Spare { guard, place, tab }) => (guard, Some((place, tab))),
+            None => (self.guard().await?, None),
+        };
+        guard.fence.dialer().ask(policy);
+        guard.events.open(events);
+        if let Some((_, tab)) = &spare {
+            guard.watch_documents(tab);
+        }
+        self.inner.contexts.fetch_add(1, Ordering::Relaxed);
+        Ok(Context::new(self.clone(), guard, spare))
+    }
+
+    /// What a context has around it. It allows nothing, and tells nobody, until it is somebody's.
+    pub(crate) async fn guard(&self) -> Result<Arc<Guard>, Error> {
+        let events = Outlet::default();
+        let dialer = Dialer::new(self.inner.never.clone(), self.ways(), events.clone());
         let (listen, only) = match &self.inner.config.remote {
             Some(remote) => remote.fence().await?,
             None => (Ipv4Addr::LOCALHOST.into(), None),
         };
         let fence = Fence::start(dialer, self.inner.never.clone(), listen, only).await;
         let fence = fence.map_err(|error| Error::unavailable(format!("the fence can't listen: {error}")))?;
-        self.inner.contexts.fetch_add(1, Ordering::Relaxed);
-        Ok(Context::new(self.clone(), fence, events))
+        Ok(Guard::new(fence, events, self.is_remote()))
     }
 
     /// Adds a socket that no page may ever reach, at once and for all contexts.
@@ -246,6 +269,7 @@ impl Browser {
         // A launch that is under way ends first.
         let _launching = self.inner.launching.lock().await;
         let engine = self.current().take();
+        self.inner.spares.clear();
         if let Some(engine) = engine {
             engine.shutdown().await;
         }
@@ -294,16 +318,38 @@ impl Browser {
         if self.inner.stopped.load(Ordering::SeqCst) {
             return Err(Error::unavailable("the browser was shut down"));
         }
-        if let Some(engine) = self.current().as_ref().filter(|engine| engine.is_alive()) {
-            return Ok(Arc::clone(engine));
+        if let Some(engine) = self.running() {
+            return Ok(engine);
         }
         let engine = Arc::new(Engine::launch(&self.inner.config).await?);
         *self.current() = Some(Arc::clone(&engine));
         Ok(engine)
     }
 
+    /// The browser that runs now, if one does.
+    pub(crate) fn running(&self) -> Option<Arc<Engine>> {
+        self.current().as_ref().filter(|engine| engine.is_alive()).cloned()
+    }
+
+    pub(crate) fn spares(&self) -> &Spares {
+        &self.inner.spares
+    }
+
+    pub(crate) fn downgrade(&self) -> WeakBrowser {
+        WeakBrowser(Arc::downgrade(&self.inner))
+    }
+
     fn current(&self) -> MutexGuard<'_, Option<Arc<Engine>>> {
         self.inner.engine.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A handle that keeps no browser.
+pub(crate) struct WeakBrowser(Weak<Inner>);
+
+impl WeakBrowser {
+    pub(crate) fn upgrade(&self) -> Option<Browser> {
+        self.0.upgrade().map(|inner| Browser { inner })
     }
 }
 

@@ -6,27 +6,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 use crate::browser::Browser;
 use crate::call::{Call, Deadline};
 use crate::downloads::{Download, Downloads};
-use crate::engine::Engine;
 use crate::error::{Code, Error};
-use crate::event::Event;
-use crate::fence::Fence;
 use crate::options::PageOptions;
-use crate::page::{self, Page};
+use crate::page::Page;
+use crate::place::Place;
 use crate::tab::{Owner, Tab};
 use crate::targets::Guard;
 
 /// How long [`Context::close`] waits for the browser.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// What nobody waits for any more still gets this long, so that it can be tidied up.
-const OPEN_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// An isolated set of pages. Dropping it closes them in the background.
 ///
@@ -38,40 +32,26 @@ pub struct Context {
     /// Held while a browser context is made, so that two first pages share one.
     making: tokio::sync::Mutex<()>,
     place: Mutex<Option<Place>>,
-    pages: Mutex<HashMap<u32, Arc<Tab>>>,
+    /// A page that was opened ahead, for the first that is asked for.
+    ready: Mutex<Option<Arc<Tab>>>,
+    tabs: Mutex<HashMap<u32, Arc<Tab>>>,
     opening: Mutex<HashSet<u32>>,
     /// That pages which are closed by now were on, or that were set.
     origins: Mutex<BTreeSet<String>>,
     closed: AtomicBool,
 }
 
-/// The browser context in the browser it was made in.
-#[derive(Clone)]
-struct Place {
-    engine: Arc<Engine>,
-    id: String,
-}
-
-#[derive(Deserialize)]
-struct CreatedContext {
-    #[serde(rename = "browserContextId")]
-    id: String,
-}
-
-#[derive(Deserialize)]
-struct CreatedTarget {
-    #[serde(rename = "targetId")]
-    id: String,
-}
-
 impl Context {
-    pub(crate) fn new(browser: Browser, fence: Fence, events: mpsc::UnboundedSender<Event>) -> Context {
+    /// `spare`: what was kept ready with this guard.
+    pub(crate) fn new(browser: Browser, guard: Arc<Guard>, spare: Option<(Place, Arc<Tab>)>) -> Context {
+        let (place, ready) = spare.unzip();
         Context {
             browser,
-            guard: Arc::new(Guard { fence: Arc::new(fence), events, downloads: Mutex::default() }),
+            guard,
             making: tokio::sync::Mutex::default(),
-            place: Mutex::default(),
-            pages: Mutex::default(),
+            place: Mutex::new(place),
+            ready: Mutex::new(ready),
+            tabs: Mutex::default(),
             opening: Mutex::default(),
             origins: Mutex::default(),
             closed: AtomicBool::new(false),
@@ -127,10 +107,11 @@ impl Context {
     /// context. Without this call downloads are refused.
     ///
     /// # Errors
-    /// [`Code::Invalid`](crate::Code::Invalid): there is no such folder.
+    /// [`Code::Invalid`](crate::Code::Invalid): there is no such folder. [`Code::Unavailable`](crate::Code::Unavailable): the
+    /// browser is remote, and would keep the files where it runs.
     pub async fn downloads_into(&self, folder: PathBuf, limit: u64) -> Result<(), Error> {
         if self.browser.is_remote() {
-            return Err(Error::invalid("a remote browser would store downloads where it runs"));
+            return Err(Error::unavailable("a remote browser would store downloads where it runs: they are refused"));
         }
         let folder = tokio::fs::canonicalize(&folder)
             .await
@@ -153,19 +134,21 @@ impl Context {
     async fn open_tab(&self, id: u32, mut options: PageOptions, deadline: &Deadline) -> Result<Arc<Tab>, Error> {
         let place = deadline.run("the browser to start", self.place()).await??;
         self.browser.check_limits(&place.engine, self.open_count())?;
+        let ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner).take();
         options.user_agent.get_or_insert_with(|| place.engine.agent().to_owned());
         let owner = Owner { page: id, popup: false, options: Arc::new(options), events: self.guard.events.clone() };
         let (give, taken) = oneshot::channel();
         // In a task of its own: a caller that gives up must not leave a page behind that nobody
         // knows.
         tokio::spawn(async move {
-            let opened = open(&place, owner).await;
+            let opened = place.open(ready, owner).await;
             if let Err(Ok(tab)) = give.send(opened) {
                 tab.disown();
                 tab.post_to_browser("Target.closeTarget", &json!({"targetId": tab.target}));
             }
         });
         let opened = deadline.run("the page to open", taken).await?;
+        self.browser.want_spare();
         opened.map_err(|_| Error::unavailable("the page could not be opened"))?
     }
 
@@ -173,9 +156,7 @@ impl Context {
     /// nothing of it.
     pub async fn close(&self) {
         if let Some(place) = self.end() {
-            let params = json!({"browserContextId": place.id});
-            let dispose = place.engine.call::<Value>("Target.disposeBrowserContext", &params);
-            let _ = tokio::time::timeout(CLOSE_TIMEOUT, dispose).await;
+            place.end(CLOSE_TIMEOUT).await;
         }
     }
 
@@ -220,17 +201,11 @@ impl Context {
         if let Some(place) = known {
             return Ok(place);
         }
-        let params = json!({
-            "disposeOnDetach": true,
-            "proxyServer": format!("http://{}", self.guard.fence.address()),
-            // Else loopback addresses would not go through the proxy.
-            "proxyBypassList": "<-loopback>",
-        });
         let (give, taken) = oneshot::channel();
         let guard = Arc::clone(&self.guard);
         // As with pages: a caller that gives up must not leave a context behind.
         tokio::spawn(async move {
-            let made = Place::make(engine, &params, &guard).await;
+            let made = Place::make(engine, &guard).await;
             if let Err(Ok(place)) = give.send(made) {
                 place.dispose();
             }
@@ -292,7 +267,7 @@ impl Context {
     }
 
     pub(crate) fn tabs(&self) -> MutexGuard<'_, HashMap<u32, Arc<Tab>>> {
-        self.pages.lock().unwrap_or_else(PoisonError::into_inner)
+        self.tabs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -307,31 +282,6 @@ impl Drop for Reserved<'_> {
     }
 }
 
-impl Place {
-    async fn make(engine: Arc<Engine>, params: &Value, guard: &Arc<Guard>) -> Result<Place, Error> {
-        let created: CreatedContext = engine.call("Target.createBrowserContext", params).await?;
-        engine.targets().guard(&created.id, Arc::clone(guard));
-        let place = Place { engine, id: created.id };
-        place.allow_downloads(guard);
-        Ok(place)
-    }
-
-    fn allow_downloads(&self, guard: &Guard) {
-        let behavior = match guard.downloads() {
-            None => json!({"behavior": "deny", "browserContextId": self.id}),
-            Some(downloads) => json!({
-                "behavior": "allowAndName", "browserContextId": self.id,
-                "downloadPath": downloads.folder, "eventsEnabled": true,
-            }),
-        };
-        self.engine.connection().post(None, "Browser.setDownloadBehavior", &behavior);
-    }
-
-    fn dispose(&self) {
-        self.engine.connection().post(None, "Target.disposeBrowserContext", &json!({"browserContextId": self.id}));
-    }
-}
-
 impl Drop for Context {
     fn drop(&mut self) {
         if let Some(place) = self.end() {
@@ -343,28 +293,5 @@ impl Drop for Context {
 impl std::fmt::Debug for Context {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Context").field("pages", &self.tabs().len()).finish_non_exhaustive()
-    }
-}
-
-async fn open(place: &Place, owner: Owner) -> Result<Arc<Tab>, Error> {
-    let deadline = Deadline::after(OPEN_TIMEOUT);
-    // No size: the full browser takes one for new windows only. Emulation sets it for both.
-    let params = json!({"url": "about:blank", "browserContextId": place.id});
-    let created: CreatedTarget = place.engine.call("Target.createTarget", &params).await?;
-    let attached = deadline.run("the page to open", place.engine.targets().expect(&created.id)).await?;
-    let tab = attached.map_err(|_| Error::page_lost("the browser ended while the page was opened"))?;
-    tab.update(|state| state.url = "about:blank".into());
-    let options = Arc::clone(&owner.options);
-    let emulated = page::emulate(&tab, &options).check(&tab, &options, &deadline).await;
-    // Owned only from here on: a page that could not be opened is nobody's loss.
-    match emulated {
-        Ok(()) => {
-            tab.set_owner(owner);
-            Ok(tab)
-        }
-        Err(error) => {
-            tab.post_to_browser("Target.closeTarget", &json!({"targetId": tab.target}));
-            Err(error)
-        }
     }
 }

@@ -1,6 +1,9 @@
 //! What happens in a context besides the calls.
 
 use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use tokio::sync::mpsc;
 
 /// Sent to the channel given to [`Browser::context`](crate::Browser::context), in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,4 +50,22 @@ pub enum Event {
         /// Where it lies.
         path: PathBuf,
     },
+}
+
+/// Where events go, once somebody listens; until then nothing that happens is anybody's.
+#[derive(Clone, Default)]
+pub(crate) struct Outlet(Arc<OnceLock<mpsc::UnboundedSender<Event>>>);
+
+impl Outlet {
+    /// The first listener stays.
+    pub(crate) fn open(&self, listener: mpsc::UnboundedSender<Event>) {
+        let _ = self.0.set(listener);
+    }
+
+    pub(crate) fn send(&self, event: Event) {
+        if let Some(listener) = self.0.get() {
+            // One that has gone hears nothing.
+            let _ = listener.send(event);
+        }
+    }
 }

@@ -10,12 +10,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 
 use crate::call::Deadline;
 use crate::cdp::{Connection, Failure};
 use crate::error::Error;
-use crate::event::Event;
+use crate::event::{Event, Outlet};
 use crate::frames::{Frames, Place};
 use crate::options::{Dialogs, PageOptions};
 use crate::records::Records;
@@ -121,7 +121,7 @@ pub(crate) struct Owner {
     pub(crate) page: u32,
     pub(crate) popup: bool,
     pub(crate) options: Arc<PageOptions>,
-    pub(crate) events: mpsc::UnboundedSender<Event>,
+    pub(crate) events: Outlet,
 }
 
 /// Chromium's names for a tab.
@@ -149,6 +149,8 @@ pub(crate) struct Tab {
     attempts: Mutex<HashSet<String>>,
     /// Every document in it is empty, and comes from nowhere.
     blank: AtomicBool,
+    /// Kept ready for a context that is not there yet.
+    spare: AtomicBool,
 }
 
 impl Tab {
@@ -171,6 +173,7 @@ impl Tab {
             popups: watch::Sender::default(),
             attempts: Mutex::default(),
             blank: AtomicBool::new(false),
+            spare: AtomicBool::new(false),
         }
     }
 
@@ -185,6 +188,14 @@ impl Tab {
     /// Whether a request asks for credentials for the first time.
     pub(crate) fn first_attempt(&self, request: &str) -> bool {
         self.attempts.lock().unwrap_or_else(PoisonError::into_inner).insert(request.to_owned())
+    }
+
+    pub(crate) fn is_spare(&self) -> bool {
+        self.spare.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn keep_spare(&self, spare: bool) {
+        self.spare.store(spare, Ordering::SeqCst);
     }
 
     pub(crate) fn is_blank(&self) -> bool {
@@ -253,7 +264,7 @@ impl Tab {
             first
         });
         if first && let Some(owner) = self.owner().filter(|owner| !owner.popup) {
-            let _ = owner.events.send(Event::PageLost { page: owner.page, reason: reason.to_owned() });
+            owner.events.send(Event::PageLost { page: owner.page, reason: reason.to_owned() });
         }
     }
 

@@ -29,8 +29,10 @@ pub enum Secrets {
 /// One line of permission.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Permission {
-    /// `browser ORIGIN`: pages may load it.
+    /// `browser ORIGIN`: pages may go there, and load from there.
     Browser(Origins),
+    /// `browser-load ORIGIN`: pages may load from there, but not go there.
+    BrowserLoad(Origins),
     /// `http ORIGIN`: requests may go there.
     Http(Origins),
     /// `browser-state ORIGIN`: cookies and storage of its pages may be read and set.
@@ -44,7 +46,7 @@ pub enum Permission {
 }
 
 /// The lines that are known, for messages.
-const KNOWN: &str = "`browser ORIGIN`, `browser-state ORIGIN`, `http ORIGIN`, `secret NAME`, `reveal NAME`, `workdir`";
+const KNOWN: &str = "`browser ORIGIN`, `browser-load ORIGIN`, `browser-state ORIGIN`, `http ORIGIN`, `secret NAME`, `reveal NAME`, `workdir`";
 
 /// Why a line is no permission.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -52,7 +54,7 @@ pub enum PermissionError {
     /// The first word is not known.
     #[error("unknown permission `{0}`: this host knows {KNOWN}")]
     Unknown(String),
-    /// `browser`, `browser-state` or `http` without an origin, or with something else behind it.
+    /// `browser`, `browser-load`, `browser-state` or `http` without an origin, or with something else behind it.
     #[error(
         "`{line}` does not name an origin: write `{word} https://shop.example`, with a port if it is not the scheme's own, or `{word} *`"
     )]
@@ -78,7 +80,7 @@ impl Permission {
     #[must_use]
     pub fn interfaces(&self) -> &'static [&'static str] {
         match self {
-            Self::Browser(_) | Self::BrowserState(_) => &["browser"],
+            Self::Browser(_) | Self::BrowserLoad(_) | Self::BrowserState(_) => &["browser"],
             Self::Http(_) => &["http"],
             Self::Secret(_) => &["http", "browser"],
             Self::Reveal(_) => &["secrets"],
@@ -86,11 +88,14 @@ impl Permission {
         }
     }
 
-    /// Whether a manifest that asks for `self` covers the grant `granted`.
+    /// Whether a manifest that asks for `self` covers the grant `granted`. Who asks to go somewhere can be given less: to
+    /// load from there.
     #[must_use]
     pub fn covers(&self, granted: &Self) -> bool {
         match (self, granted) {
+            (Self::Browser(asked), Self::BrowserLoad(granted)) => *asked == Origins::Any || asked == granted,
             (Self::Browser(Origins::Any), Self::Browser(_))
+            | (Self::BrowserLoad(Origins::Any), Self::BrowserLoad(_))
             | (Self::BrowserState(Origins::Any), Self::BrowserState(_))
             | (Self::Http(Origins::Any), Self::Http(_))
             | (Self::Secret(Secrets::Any), Self::Secret(_))
@@ -140,6 +145,7 @@ impl fmt::Display for Permission {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Browser(origins) => write!(f, "browser {origins}"),
+            Self::BrowserLoad(origins) => write!(f, "browser-load {origins}"),
             Self::BrowserState(origins) => write!(f, "browser-state {origins}"),
             Self::Http(origins) => write!(f, "http {origins}"),
             Self::Secret(name) => write!(f, "secret {name}"),
@@ -172,6 +178,7 @@ impl FromStr for Permission {
         };
         match word {
             "browser" => origins("browser").map(Self::Browser),
+            "browser-load" => origins("browser-load").map(Self::BrowserLoad),
             "browser-state" => origins("browser-state").map(Self::BrowserState),
             "http" => origins("http").map(Self::Http),
             "secret" => secret().map(Self::Secret),
@@ -219,7 +226,24 @@ impl Grants {
         Self(self.0.iter().filter(|granted| asked.iter().any(|a| a.covers(granted))).cloned().collect())
     }
 
-    /// How far they reach for a page's request. `secure` is none where the scheme is not known (CONNECT).
+    /// Whether pages may load from somewhere that they may not go to.
+    #[must_use]
+    pub fn has_loads(&self) -> bool {
+        self.0.iter().any(|line| matches!(line, Permission::BrowserLoad(_)))
+    }
+
+    /// How far they reach for what a page loads, beside [`Grants::browser`].
+    #[must_use]
+    pub fn browser_load(&self, secure: Option<bool>, host: &str, port: u16) -> Reach {
+        let origins = self.0.iter().filter_map(|line| match line {
+            Permission::BrowserLoad(origins) => Some(origins),
+            _ => None,
+        });
+        reach(origins, secure, host, port)
+    }
+
+    /// How far they reach for where a page goes, and what it loads from there. `secure` is none where the scheme is not
+    /// known (CONNECT).
     #[must_use]
     pub fn browser(&self, secure: Option<bool>, host: &str, port: u16) -> Reach {
         let origins = self.0.iter().filter_map(|line| match line {
@@ -285,6 +309,8 @@ mod tests {
             "browser https://shop.example",
             "browser http://127.0.0.1:8080",
             "browser http://[::1]:81",
+            "browser-load *",
+            "browser-load https://cdn.example",
             "browser-state *",
             "browser-state https://shop.example",
             "http *",
@@ -312,6 +338,8 @@ mod tests {
             ("browser", " http://a/b"),
             ("browser", " http://u@a"),
             ("browser", " * x"),
+            ("browser-load", ""),
+            ("browser-load", " cdn.example"),
             ("browser-state", ""),
             ("http", ""),
             ("http", " https://a https://b"),
@@ -332,6 +360,13 @@ mod tests {
         assert_eq!(granted.under(&[p("browser https://b.example")]), Grants(vec![p("browser https://b.example")]));
         assert_eq!(granted.under(&[p("http *")]), Grants::default(), "a page is no request");
         assert_eq!(granted.under(&[]), Grants::default());
+        let loads = Grants(vec![p("browser-load https://cdn.example")]);
+        for asked in ["browser *", "browser https://cdn.example", "browser-load *", "browser-load https://cdn.example"]
+        {
+            assert_eq!(loads.under(&[p(asked)]), loads, "{asked}");
+        }
+        assert_eq!(loads.under(&[p("browser https://shop.example")]), Grants::default());
+        assert_eq!(granted.under(&[p("browser-load *")]), Grants::default(), "to load is less than to go");
         let secrets = Grants(vec![p("secret a"), p("reveal a")]);
         assert_eq!(secrets.under(&[p("secret a"), p("secret b")]), Grants(vec![p("secret a")]));
         assert_eq!(secrets.under(&[p("secret *")]), Grants(vec![p("secret a")]), "to send is not to see");
@@ -348,6 +383,11 @@ mod tests {
         assert_eq!(grants.browser(Some(true), "shop.example", 8443), Reach::None);
         assert_eq!(grants.http(&"http://127.0.0.1:8080".parse().unwrap()), Reach::None);
         assert_eq!(Grants(vec![p("http *")]).http(&"https://a.example".parse().unwrap()), Reach::Public);
+        let both = Grants(vec![p("browser https://a.example"), p("browser-load https://cdn.example")]);
+        assert!(both.has_loads() && !grants.has_loads());
+        assert_eq!(both.browser(Some(true), "cdn.example", 443), Reach::None, "no page goes there");
+        assert_eq!(both.browser_load(Some(true), "cdn.example", 443), Reach::Named);
+        assert_eq!(both.browser_load(Some(true), "a.example", 443), Reach::None, "that is the other list");
         assert_eq!(Grants::default().browser(Some(true), "shop.example", 443), Reach::None);
         let shop: Origin = "https://shop.example".parse().unwrap();
         assert_eq!(

@@ -16,10 +16,10 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::sync::mpsc;
-use windlass_browser::{Context, Destination, Event, Page, Policy, Scheme, Verdict};
+use windlass_browser::{Code, Context, Destination, Event, Page, Policy, Scheme, Verdict};
 use windlass_core::limits::ARTIFACT_BYTES;
-use windlass_core::permission::Reach;
-use windlass_core::{Draft, Kind, Millis, Record, TaskId};
+use windlass_core::permission::{Grants, Reach};
+use windlass_core::{Draft, Kind, Millis, Permission, Record, TaskId};
 use windlass_store::{Hard, StoreError, TaskRow};
 
 /// Records of one context while its turn is parked.
@@ -170,19 +170,58 @@ pub(crate) async fn lose(
 /// The grants of a plugin as they are at this moment.
 struct Fence {
     kept: Weak<Kept>,
+    /// Whether loading is told from going. Settled when the context is made; what may only be loaded is out of reach of
+    /// contexts that can't tell.
+    loads: bool,
 }
 
-impl Policy for Fence {
-    fn allows(&self, destination: &Destination) -> Verdict {
+impl Fence {
+    fn of(turn: &Turn) -> Self {
+        let registry = &turn.services.registry;
+        let loads = registry.asks(&turn.plugin, "browser-load") || registry.grants(&turn.plugin).has_loads();
+        Self { kept: Arc::downgrade(&turn.pages.kept), loads }
+    }
+
+    fn reach(&self, ask: impl Fn(&Grants) -> Reach) -> Verdict {
         let Some(kept) = self.kept.upgrade() else { return Verdict::Denied };
         let Some(services) = kept.services.upgrade() else { return Verdict::Denied };
-        let secure = destination.scheme.map(|scheme| scheme == Scheme::Https);
-        match services.registry.grants(&kept.plugin).browser(secure, &destination.host, destination.port) {
+        match ask(&services.registry.grants(&kept.plugin)) {
             Reach::Named => Verdict::Exact,
             Reach::Public => Verdict::Public,
             Reach::None => Verdict::Denied,
         }
     }
+}
+
+impl Policy for Fence {
+    fn allows(&self, destination: &Destination) -> Verdict {
+        match self.opens(destination) {
+            Verdict::Exact => Verdict::Exact,
+            opens if !self.loads => opens,
+            opens => {
+                let secure = destination.scheme.map(|scheme| scheme == Scheme::Https);
+                let loads = self.reach(|grants| grants.browser_load(secure, &destination.host, destination.port));
+                if loads == Verdict::Denied { opens } else { loads }
+            }
+        }
+    }
+
+    fn opens(&self, destination: &Destination) -> Verdict {
+        let secure = destination.scheme.map(|scheme| scheme == Scheme::Https);
+        self.reach(|grants| grants.browser(secure, &destination.host, destination.port))
+    }
+
+    fn has_page_list(&self) -> bool {
+        self.loads
+    }
+}
+
+/// The line by which what was blocked would be granted: one that the manifest asks for, where it does.
+fn cure(services: &Services, plugin: &str, grant: String) -> String {
+    let Ok(Permission::Browser(origins)) = grant.parse() else { return grant };
+    let (go, load) = (Permission::Browser(origins.clone()), Permission::BrowserLoad(origins));
+    let covers = |line: &Permission| services.registry.covers(plugin, line);
+    if !covers(&go) && covers(&load) { load.to_string() } else { grant }
 }
 
 /// Makes the turn's context where there is none, with its first page.
@@ -192,13 +231,17 @@ pub(crate) async fn context<'a>(
     let mut context = turn.pages.context.lock().await;
     if context.is_none() {
         let (sender, events) = mpsc::unbounded_channel();
-        let fence = Arc::new(Fence { kept: Arc::downgrade(&turn.pages.kept) });
+        let fence = Arc::new(Fence::of(turn));
         let made = turn.services.browsers.of(&turn.pages.kept.principal)?.context(fence, sender).await?;
         let folder = turn.pages.kept.folder.join("down");
         let fresh = folder.clone();
         let folders = tokio::task::spawn_blocking(move || passing::make(&fresh)).await;
         if folders.is_ok_and(|made| made.is_ok()) {
-            made.downloads_into(folder, ARTIFACT_BYTES).await?;
+            match made.downloads_into(folder, ARTIFACT_BYTES).await {
+                // A remote browser has none; who waits for one is told.
+                Err(error) if error.code == Code::Unavailable => {}
+                given => given?,
+            }
         }
         tokio::spawn(report(Arc::downgrade(&turn.pages.kept), events));
         *context = Some(made);
@@ -224,6 +267,7 @@ async fn report(kept: Weak<Kept>, mut events: mpsc::UnboundedReceiver<Event>) {
             .with("message", windlass_core::text::cut(&message, 2000))
             .with("action", action),
             Event::Blocked { origin, url, grant, reason } => {
+                let grant = cure(&services, &kept.plugin, grant);
                 draft(Kind::Blocked, format!("Blocked {origin}: {reason}"))
                     .with("origin", origin)
                     .with("url", url.map(|url| windlass_core::text::cut(&url, 2000)))

@@ -182,6 +182,11 @@ impl Registry {
             .is_some_and(|p| p.manifest.permissions.iter().any(|p| p.to_string().split(' ').next() == Some(word)))
     }
 
+    /// Whether a plugin's manifest asks for what this line gives.
+    pub(crate) fn covers(&self, plugin: &str, line: &Permission) -> bool {
+        self.plugins.read().get(plugin).is_some_and(|p| p.manifest.permissions.iter().any(|asked| asked.covers(line)))
+    }
+
     /// Tools of enabled plugins, by name.
     pub(crate) fn tools(&self) -> Vec<ToolView> {
         let plugins = self.plugins.read();

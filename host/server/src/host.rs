@@ -120,6 +120,7 @@ pub(crate) fn browser_config(settings: &Settings, denied: Vec<SocketAddr>) -> wi
         profiles: settings.data.join("chromium"),
         denied,
         pages: Some(settings.pages),
+        spare: true,
         remote: settings.remote.clone(),
         upstream: settings.proxy.clone(),
         script_memory: Some(settings.script_mib),

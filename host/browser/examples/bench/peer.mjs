@@ -51,8 +51,10 @@ for await (const verb of readline.createInterface({ input: process.stdin })) {
   if (verb === 'context and page') {
     const begin = performance.now();
     const opened = await open();
+    if ((await opened.page.evaluate('1 + 1')) !== 2) throw new Error('the new page does not work');
     const elapsed = performance.now() - begin;
     await opened.context.close();
+    await new Promise(resume => setTimeout(resume, 500));
     console.log(elapsed);
     continue;
   }

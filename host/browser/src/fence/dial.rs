@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use tokio::net::TcpStream;
-use tokio::sync::mpsc;
 use tokio::time::timeout;
 use url::Host;
 
@@ -14,7 +13,7 @@ use super::address::{self, NeverList};
 use super::policy::{Destination, Policy, Verdict};
 use super::resolve::Resolver;
 use super::upstream::Upstream;
-use crate::event::Event;
+use crate::event::{Event, Outlet};
 
 const RESOLVE_TIMEOUT: Duration = Duration::from_secs(10);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -54,10 +53,11 @@ impl Refusal {
 
 /// Opens the connections of one context.
 pub(crate) struct Dialer {
-    policy: Arc<dyn Policy>,
+    /// Nothing is allowed until there is one.
+    policy: OnceLock<Arc<dyn Policy>>,
     never: NeverList,
     ways: Ways,
-    events: mpsc::UnboundedSender<Event>,
+    events: Outlet,
     troubles: Mutex<Troubles>,
 }
 
@@ -70,13 +70,17 @@ struct Troubles {
 }
 
 impl Dialer {
-    pub(crate) fn new(
-        policy: Arc<dyn Policy>,
-        never: NeverList,
-        ways: Ways,
-        events: mpsc::UnboundedSender<Event>,
-    ) -> Dialer {
-        Dialer { policy, never, ways, events, troubles: Mutex::default() }
+    pub(crate) fn new(never: NeverList, ways: Ways, events: Outlet) -> Dialer {
+        Dialer { policy: OnceLock::new(), never, ways, events, troubles: Mutex::default() }
+    }
+
+    /// From now on this policy is asked; the first one stays.
+    pub(crate) fn ask(&self, policy: Arc<dyn Policy>) {
+        let _ = self.policy.set(policy);
+    }
+
+    fn policy(&self) -> Result<&dyn Policy, Refusal> {
+        self.policy.get().map(|policy| &**policy).ok_or_else(|| Refusal::Blocked("nobody uses this context yet".into()))
     }
 
     /// The proxy that connections to this destination go through.
@@ -86,26 +90,30 @@ impl Dialer {
 
     /// What can be said of a destination without asking a name server.
     pub(crate) fn judge(&self, destination: &Destination) -> Result<Verdict, Refusal> {
-        judge(&*self.policy, &self.never, destination)
+        judge(self.policy()?, &self.never, destination)
     }
 
     /// As [`Dialer::judge`], for the address of a page.
     pub(crate) fn judge_page(&self, destination: &Destination) -> Result<(), Refusal> {
         self.judge(destination)?;
-        if self.policy.has_page_list() && self.policy.opens(destination) == Verdict::Denied {
-            return Err(Refusal::Blocked("a page may load from there, but not go there".into()));
+        let policy = self.policy()?;
+        if policy.has_page_list() && policy.opens(destination) == Verdict::Denied {
+            return Err(Refusal::Blocked("not granted: a page may load from there, but not go there".into()));
         }
         Ok(())
     }
 
     pub(crate) fn has_page_list(&self) -> bool {
-        self.policy.has_page_list()
+        self.policy.get().is_some_and(|policy| policy.has_page_list())
     }
 
     /// Judges, resolves, checks and connects. A refusal is reported; `url` is what the page asked
     /// for, where known.
     pub(crate) async fn connect(&self, destination: &Destination, url: Option<&str>) -> Result<TcpStream, Refusal> {
-        let result = open(&*self.policy, &self.never, &self.ways, destination).await;
+        let result = match self.policy() {
+            Ok(policy) => open(policy, &self.never, &self.ways, destination).await,
+            Err(refusal) => Err(refusal),
+        };
         if let Err(refusal) = &result {
             self.note(destination, url, refusal.clone());
         }
@@ -128,7 +136,7 @@ impl Dialer {
                 grant: destination.grant(),
                 reason: reason.clone(),
             };
-            let _ = self.events.send(event);
+            self.events.send(event);
         }
         if troubles.latest.len() < REMEMBERED || troubles.latest.contains_key(&origin) {
             troubles.latest.insert(origin, (count, refusal));

@@ -8,10 +8,11 @@
 //! - [`policy`] is what the host decides; [`address`] is what no host can decide otherwise;
 //! - [`resolve`] turns names into addresses, [`upstream`] is another proxy on the way;
 //! - [`dial`] combines them and opens connections;
-//! - [`proxy`] speaks HTTP.
+//! - [`proxy`] speaks HTTP, [`granted`] ends what its grant no longer covers.
 
 pub(crate) mod address;
 pub(crate) mod dial;
+pub(crate) mod granted;
 pub(crate) mod policy;
 pub(crate) mod proxy;
 pub(crate) mod resolve;

@@ -8,10 +8,9 @@ use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::combinators::BoxBody;
+use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::SendRequest;
@@ -26,6 +25,7 @@ use url::Url;
 
 use super::address::NeverList;
 use super::dial::{Dialer, Refusal};
+use super::granted::{BoxError, Granted, until_refused};
 use super::policy::Destination;
 
 /// Headers that speak about one connection (RFC 9110 §7.6.1), and those only a proxy reads.
@@ -43,10 +43,7 @@ const HOP_BY_HOP: [&str; 8] = [
 /// Sites with more headers exist; hyper's own limit is 100.
 const HEADER_LIMIT: usize = 512;
 
-/// Between two questions whether a tunnel may stay open.
-const JUDGED_AGAIN: Duration = Duration::from_secs(1);
-
-type Body = BoxBody<Bytes, hyper::Error>;
+type Body = UnsyncBoxBody<Bytes, BoxError>;
 
 /// The proxy of one context. Closed when it is dropped.
 pub(crate) struct Fence {
@@ -229,7 +226,8 @@ impl Client {
         }
         match self.exchange(&destination, url.as_str(), request).await {
             Ok(response) => {
-                let mut response = response.map(BodyExt::boxed);
+                let granted = |body| Granted::new(body, Arc::clone(&self.dialer), destination.clone()).boxed_unsync();
+                let mut response = response.map(granted);
                 strip_hop_by_hop(response.headers_mut());
                 response
             }
@@ -288,16 +286,6 @@ impl Client {
     }
 }
 
-/// A tunnel is judged when it is opened, and then again and again: its grant may be taken back.
-async fn until_refused(dialer: &Dialer, destination: &Destination) -> Refusal {
-    loop {
-        tokio::time::sleep(JUDGED_AGAIN).await;
-        if let Err(refusal) = dialer.judge(destination) {
-            return refusal;
-        }
-    }
-}
-
 fn origin_form(url: &Url) -> Option<Uri> {
     let target = match url.query() {
         Some(query) => format!("{}?{query}", url.path()),
@@ -323,11 +311,11 @@ fn strip_hop_by_hop(headers: &mut HeaderMap) {
 }
 
 fn empty() -> Body {
-    Full::default().map_err(|never: Infallible| match never {}).boxed()
+    Full::default().map_err(|never: Infallible| match never {}).boxed_unsync()
 }
 
 fn page(status: StatusCode, text: &str) -> Response<Body> {
-    let body = Full::from(format!("{text}\n")).map_err(|never: Infallible| match never {}).boxed();
+    let body = Full::from(format!("{text}\n")).map_err(|never: Infallible| match never {}).boxed_unsync();
     let mut response = Response::new(body);
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));

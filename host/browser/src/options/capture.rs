@@ -78,6 +78,8 @@ pub struct PdfOptions {
     pub pages: String,
     /// The size that the page's style sheet asks for comes before `paper`.
     pub prefer_css_size: bool,
+    /// With the structure of the page, for screen readers; takes about twice as long.
+    pub tagged: bool,
 }
 
 impl Default for PdfOptions {
@@ -90,6 +92,7 @@ impl Default for PdfOptions {
             scale: 1.0,
             pages: String::new(),
             prefer_css_size: false,
+            tagged: false,
         }
     }
 }

@@ -131,6 +131,7 @@ impl Page {
             "paperWidth": width, "paperHeight": height, "marginTop": top, "marginRight": right, "marginBottom": bottom,
             "marginLeft": left, "landscape": options.landscape, "printBackground": options.background,
             "scale": options.scale, "pageRanges": options.pages, "preferCSSPageSize": options.prefer_css_size,
+            "generateTaggedPDF": options.tagged,
         });
         let answer = self.inner.tab.send("Page.printToPDF", &params);
         let printed: Captured = match self.inner.tab.answer(answer, "the PDF", &deadline).await? {

@@ -1,7 +1,7 @@
 //! A page: navigation, actions, reading, screenshots.
 //!
 //! - [`navigate`] and [`history`] load documents and wait for the navigation an action causes;
-//! - [`mouse`], [`keyboard`] and [`form`] act; [`read`] and [`evaluate`] look;
+//! - [`mouse`], [`keyboard`], [`form`] and [`files`] act; [`read`] and [`evaluate`] look;
 //! - [`bounds`] says where an element lies, [`snapshot`] is the page as text, [`capture`] as an image or PDF;
 //! - [`world`] is the way to the engine in the page, [`live`] what waits there, [`remote`] what comes back; [`seek`] finds the frame to ask, [`frames`] knows where it lies,
 //!   [`explain`] puts its answers into words;
@@ -12,6 +12,7 @@ mod capture;
 mod emulation;
 mod evaluate;
 mod explain;
+mod files;
 mod form;
 mod frames;
 mod history;
@@ -152,8 +153,12 @@ impl Page {
     /// The oldest download of this page that was not taken yet, as soon as it has ended, well or not.
     ///
     /// # Errors
-    /// [`Code::Invalid`](crate::Code::Invalid) where the context has no folder for downloads.
+    /// [`Code::Invalid`](crate::Code::Invalid) where the context has no folder for downloads;
+    /// [`Code::Unavailable`](crate::Code::Unavailable) where the browser is remote.
     pub async fn download(&self, call: &Call) -> Result<Download, Error> {
+        if self.inner.guard.remote {
+            return Err(Error::unavailable("a remote browser gives no downloads"));
+        }
         let downloads = self.downloads().ok_or_else(|| Error::invalid("the context has no folder for downloads"))?;
         let page = self.inner.tab.owner().map_or(0, |owner| owner.page);
         call.start().run("a download to end", downloads.take(page)).await

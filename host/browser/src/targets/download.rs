@@ -49,8 +49,7 @@ impl Targets {
                     if let (Some(done), Some(guard)) = (done, owner)
                         && done.state == DownloadState::Done
                     {
-                        let _ =
-                            guard.events.send(Event::Downloaded { page: done.page, name: done.name, path: done.path });
+                        guard.events.send(Event::Downloaded { page: done.page, name: done.name, path: done.path });
                     }
                 });
             }

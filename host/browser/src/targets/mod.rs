@@ -13,11 +13,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{oneshot, watch};
 
 use crate::cdp::{Connection, Event as CdpEvent, Handler};
 use crate::downloads::Downloads;
-use crate::event::Event;
+use crate::event::{Event, Outlet};
 use crate::fence::Fence;
 use crate::options::DialogAnswer;
 use crate::tab::{Identity, Owner, Tab};
@@ -38,11 +38,26 @@ const RESUME: &str = "Runtime.runIfWaitingForDebugger";
 /// What holds for all pages of a context.
 pub(crate) struct Guard {
     pub(crate) fence: Arc<Fence>,
-    pub(crate) events: mpsc::UnboundedSender<Event>,
+    pub(crate) events: Outlet,
     pub(crate) downloads: Mutex<Option<Arc<Downloads>>>,
+    /// The browser may run elsewhere, and see none of our files.
+    pub(crate) remote: bool,
 }
 
 impl Guard {
+    pub(crate) fn new(fence: Fence, events: Outlet, remote: bool) -> Arc<Guard> {
+        Arc::new(Guard { fence: Arc::new(fence), events, downloads: Mutex::default(), remote })
+    }
+
+    /// Where pages may not go wherever they may load from: each document is asked about, whatever wants it, a link, a
+    /// script, a redirect, a popup. Frames are told apart when they come.
+    pub(crate) fn watch_documents(&self, tab: &Tab) {
+        if self.fence.dialer().has_page_list() {
+            let documents = json!([{"urlPattern": "*", "resourceType": "Document"}]);
+            tab.post("Fetch.enable", &json!({"patterns": documents}));
+        }
+    }
+
     pub(crate) fn downloads(&self) -> Option<Arc<Downloads>> {
         self.downloads.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -100,9 +115,9 @@ impl Targets {
         self.state().by_target.values().for_each(|tab| tab.disown());
     }
 
-    /// Tabs that are open, those nobody knows of included.
+    /// Tabs that are open, those nobody knows of included, but not what is kept ready.
     pub(crate) fn count(&self) -> usize {
-        self.state().by_target.len()
+        self.state().by_target.values().filter(|tab| !tab.is_spare()).count()
     }
 
     /// The renderer that ends next has needed too much memory.
@@ -217,10 +232,8 @@ impl Targets {
         tab.post("Page.setLifecycleEventsEnabled", &json!({"enabled": true}));
         // A page that was rendered ahead is another target, which would take the place of this one.
         tab.post("Page.setPrerenderingAllowed", &json!({"isAllowed": false}));
-        if self.guard_of(&tab).is_some_and(|guard| guard.fence.dialer().has_page_list()) {
-            // Whatever asks for it: a link, a script, a redirect, a popup. Frames are told apart when they come.
-            let documents = json!([{"urlPattern": "*", "resourceType": "Document"}]);
-            tab.post("Fetch.enable", &json!({"patterns": documents}));
+        if let Some(guard) = self.guard_of(&tab) {
+            guard.watch_documents(&tab);
         }
         if let Some(owner) = owner {
             crate::page::emulate(&tab, &owner.options);
@@ -281,12 +294,7 @@ impl Targets {
         });
         if let Some(owner) = tab.owner().filter(|_| count <= DIALOGS_REPORTED) {
             let action = if accept { "accepted" } else { "dismissed" };
-            let _ = owner.events.send(Event::Dialog {
-                page: owner.page,
-                kind: dialog.kind,
-                message: dialog.message,
-                action,
-            });
+            owner.events.send(Event::Dialog { page: owner.page, kind: dialog.kind, message: dialog.message, action });
         }
     }
 

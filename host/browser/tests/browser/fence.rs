@@ -411,6 +411,30 @@ async fn a_tunnel_ends_when_its_grant_is_taken_back() {
 }
 
 #[tokio::test]
+async fn an_answer_that_does_not_end_is_cut_off_when_its_grant_is_taken_back() {
+    let world = World::new().await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let origin = format!("http://{}", listener.local_addr().unwrap());
+    world.grants.allow(&origin);
+    let page = world.open(1).await;
+    let html = format!(
+        "<p id=n></p><script>fetch('{origin}/live').then(async answer => {{ const reader = answer.body.getReader();\
+         n.textContent = 'begun'; try {{ for (;;) if ((await reader.read()).done) break }} catch {{ n.textContent = 'cut off' }} }})</script>"
+    );
+    page.goto(&world.site.page("/", &html), &call()).await.unwrap();
+    let accepted = tokio::time::timeout(std::time::Duration::from_secs(10), listener.accept()).await;
+    let (mut stream, _) = accepted.unwrap().unwrap();
+    let mut head = vec![0; 4096];
+    assert!(stream.read(&mut head).await.unwrap() > 0);
+    stream.write_all(b"HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: *\r\n\r\nfirst").await.unwrap();
+    page.wait_for_text("begun", false, &call()).await.unwrap();
+    world.grants.revoke();
+    page.wait_for_text("cut off", false, &crate::within(5000)).await.unwrap();
+    let ended = tokio::time::timeout(std::time::Duration::from_secs(5), stream.read(&mut head)).await;
+    assert_eq!(ended.expect("an end within 5 s").unwrap_or(0), 0);
+}
+
+#[tokio::test]
 async fn an_upstream_proxy_carries_everything_but_exceptions() {
     let upstream = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = upstream.local_addr().unwrap();

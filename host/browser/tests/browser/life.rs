@@ -325,7 +325,23 @@ async fn a_remote_browser_is_used_and_left_running() {
         page.click("role=button", &call()).await.unwrap();
         assert_eq!(page.text("#p", &call()).await.unwrap().len(), 200_000);
         assert_code(page.goto("http://evil.example/", &call()).await, Code::Denied);
-        assert_code(world.context.downloads_into(folder.path().into(), 1).await, Code::Invalid);
+        let refused = world.context.downloads_into(folder.path().into(), 1).await;
+        assert!(assert_code(refused, Code::Unavailable).message.contains("where it runs"));
+        assert_code(page.download(&call()).await, Code::Unavailable);
+        let files = "<input type=file id=one><button id=b onclick='one.click()'>Choose</button><p id=n></p>\
+             <script>one.onchange=async()=>n.textContent=[one.files[0]?.name,one.files[0]?.type,await one.files[0]?.text()]</script>";
+        page.goto(&world.site.page("/files", files), &call()).await.unwrap();
+        let small = folder.path().join("grüße.txt");
+        std::fs::write(&small, "ä\0b").unwrap();
+        for locator in ["#one", "#b"] {
+            page.upload(locator, std::slice::from_ref(&small), &call()).await.unwrap();
+            page.wait_for_text("grüße.txt,text/plain,ä", false, &call()).await.unwrap();
+            page.upload("#one", &[], &call()).await.unwrap();
+            page.wait_for_text("grüße.txt", true, &call()).await.unwrap();
+        }
+        let large = folder.path().join("large.bin");
+        std::fs::File::create(&large).unwrap().set_len((16 << 20) + 1).unwrap();
+        assert_code(page.upload("#one", &[large], &call()).await, Code::Limit);
         world.browser.shutdown().await;
     }
     assert!(chromium.try_wait().unwrap().is_none(), "it is somebody else's, and goes on");
@@ -428,6 +444,49 @@ async fn a_browser_that_stands_still_costs_no_more_than_the_deadline_and_can_be_
     world.browser.shutdown().await;
     assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
     eventually("the end of all processes", || all.iter().all(|(pid, _)| !is_running(*pid))).await;
+}
+
+#[tokio::test]
+async fn a_page_that_is_kept_ready_is_as_new_and_counts_for_nobody() {
+    let mut world = World::with(|config| {
+        config.spare = true;
+        config.pages = Some((2, 3));
+    })
+    .await;
+    let first = world.open(1).await;
+    let pid = world.browser.pid().unwrap();
+    let ready = || renderers(pid).len();
+    eventually("a page that is kept ready", || ready() >= 2).await;
+    // It is given away, with the policy of the one who asks.
+    let begin = Instant::now();
+    let nobody = crate::Grants::new(&[], windlass_browser::Verdict::Denied);
+    let (sender, mut events) = tokio::sync::mpsc::unbounded_channel();
+    let second = world.browser.context(nobody.clone(), sender).await.unwrap();
+    let german = PageOptions { locale: "de-DE".into(), time_zone: "Asia/Tokyo".into(), ..PageOptions::default() };
+    let page = second.open(1, german, &call()).await.unwrap();
+    println!("opened in {:?}", begin.elapsed());
+    let looks = "[navigator.language, Intl.DateTimeFormat().resolvedOptions().timeZone, innerWidth, history.length]";
+    let looks = page.evaluate(looks, &serde_json::Value::Null, &call()).await.unwrap();
+    assert_eq!(looks, serde_json::json!(["de-DE", "Asia/Tokyo", 1280, 1]));
+    let url = world.site.page("/", "<p>x</p>");
+    assert_code(page.goto(&url, &call()).await, Code::Denied);
+    assert!(matches!(events.recv().await, Some(Event::Blocked { .. })), "and tells that one");
+    nobody.allow(&world.site.origin());
+    assert_eq!(page.goto(&url, &call()).await.unwrap().status, 200);
+    first.goto(&url, &call()).await.unwrap();
+    assert!(world.events.try_recv().is_err());
+    // Three may be open, and the next one that is kept ready is none of them.
+    eventually("the next one", || ready() >= 3).await;
+    second.open(2, PageOptions::default(), &call()).await.unwrap();
+    assert_code(world.context.open(2, PageOptions::default(), &call()).await.map(|_| ()), Code::Limit);
+    // Killed, it is not given to anybody.
+    kill(pid);
+    assert!(matches!(world.event().await, Event::PageLost { page: 1, .. }));
+    let (sender, _events) = tokio::sync::mpsc::unbounded_channel();
+    let third = world.browser.context(nobody, sender).await.unwrap();
+    third.open(1, PageOptions::default(), &call()).await.unwrap().goto(&url, &call()).await.unwrap();
+    world.browser.shutdown().await;
+    assert_eq!(entries(world.profiles.path()), 0);
 }
 
 #[tokio::test]

@@ -13,7 +13,8 @@ use syn::{
 use crate::attributes::doc;
 
 /// First words of permissions; what follows is checked by the host.
-const PERMISSIONS: [&str; 7] = ["browser", "browser-state", "http", "secret", "reveal", "child", "workdir"];
+const PERMISSIONS: [&str; 8] =
+    ["browser", "browser-load", "browser-state", "http", "secret", "reveal", "child", "workdir"];
 
 /// Whether a caller over MCP may, must or can't take a call as a task.
 const TASK_SUPPORT: [&str; 3] = ["forbidden", "optional", "required"];
@@ -132,7 +133,7 @@ fn check_permission(permission: &LitStr) -> Result<()> {
     if PERMISSIONS.contains(&kind) && count == usize::from(kind != "workdir") {
         return Ok(());
     }
-    let known = "`browser ORIGIN`, `browser-state ORIGIN`, `http ORIGIN`, `secret NAME`, `reveal NAME`, `child TOOL`, `workdir`";
+    let known = "`browser ORIGIN`, `browser-load ORIGIN`, `browser-state ORIGIN`, `http ORIGIN`, `secret NAME`, `reveal NAME`, `child TOOL`, `workdir`";
     Err(Error::new(permission.span(), format!("a permission is one of {known}")))
 }
 

@@ -135,7 +135,7 @@ verbs! {
     fn screenshot(name: impl AsRef<str>) -> Artifact = |page, settings| page.screenshot(name.as_ref(), settings);
 
     /// Prints the page into the file `name`. Settings by [`Settings::set`]: `paper`, `margin`, `landscape`, `background`,
-    /// `scale`, `pages`, `prefer-css-size`.
+    /// `scale`, `pages`, `prefer-css-size`, `tagged`.
     ///
     /// # Errors
     /// `invalid` for the name, `page-lost`.

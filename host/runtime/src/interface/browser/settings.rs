@@ -17,7 +17,9 @@ const MAX_TIMEOUT: u64 = 30 * 60_000;
 pub(super) fn known(call: Call) -> &'static [&'static str] {
     match call {
         Call::BrowserScreenshot => &["full", "locator", "format", "quality", "mask"],
-        Call::BrowserPdf => &["paper", "margin", "landscape", "background", "scale", "pages", "prefer-css-size"],
+        Call::BrowserPdf => {
+            &["paper", "margin", "landscape", "background", "scale", "pages", "prefer-css-size", "tagged"]
+        }
         Call::BrowserClick | Call::BrowserDblclick => &["button", "modifiers", "position"],
         Call::BrowserScroll => &["locator"],
         Call::BrowserTypeText => &["pause-ms"],
@@ -141,6 +143,7 @@ impl<'a> Chosen<'a> {
             scale: self.number("scale", 0.1..=2.0)?.unwrap_or(default.scale),
             pages: self.text("pages").unwrap_or_default().to_owned(),
             prefer_css_size: self.truth("prefer-css-size")?,
+            tagged: self.truth("tagged")?,
         })
     }
 
