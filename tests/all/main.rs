@@ -18,6 +18,7 @@ mod replay;
 mod script;
 mod secrets;
 mod stops;
+mod tls;
 mod wire;
 
 mod guests {
