@@ -157,11 +157,11 @@ async fn a_script_that_wants_too_much_memory_hears_of_it() {
     run("memory.txt", Limits::default()).await;
 }
 
-async fn site() -> Site {
+pub(crate) async fn site() -> Site {
     Site::start("127.0.0.1:0".parse().unwrap()).await.unwrap()
 }
 
-fn grant(site: &Site) -> String {
+pub(crate) fn grant(site: &Site) -> String {
     format!("browser {}", site.url().trim_end_matches('/'))
 }
 
@@ -170,7 +170,7 @@ fn order_script() -> String {
 }
 
 /// A log without what differs from run to run: ids, times, names of tools and digests.
-fn plain(log: &[Arc<Record>]) -> Vec<Value> {
+pub(crate) fn plain(log: &[Arc<Record>]) -> Vec<Value> {
     fn strip(value: &mut Value) {
         match value {
             Value::Object(fields) => {

@@ -10,7 +10,7 @@
  *   value, …])`; `save(name, mimeType, bytes)`: answers JSON; `read(id)`; `send(json, bytes)`: answers `{ head, body }`;
  *   `encode(text)`, `decode(bytes)`, `random()`. What the host refuses is thrown: an `Error` with `code`, maybe `details`.
  * @param facts `{ taskId, number, tool, message, input, shift }` of the turn; `shift` is how much too high columns of the
- *   first line are.
+ *   first line are; `clean(stack)`, where there is one, makes a stack as people should see it.
  */
 export default function api(native, facts) {
     const { Promise, Error, TypeError, Uint8Array, RegExp, JSON, Object, Array, String, Number, Map, Symbol, Date } = globalThis;
@@ -50,6 +50,7 @@ export default function api(native, facts) {
 
     /** A stack without the frames of this file, and with the columns of the first line as the script has them. */
     function clean(stack) {
+        if (facts.clean) return facts.clean(stack);
         const lines = stack.split('\n').filter((line) => !line.includes('windlass:api') && !line.includes('(native)'));
         return lines.join('\n').replaceAll(/:1:(\d+)(?=\)?$)/gm, (_, column) => `:1:${Math.max(1, column - (facts.shift ?? 0))}`);
     }

@@ -59,7 +59,11 @@ pub(crate) async fn run(places: &Places, what: What) -> Result<()> {
     let done = match what {
         What::Points { every, script } => {
             let mut tally = Tally::default();
-            let scenarios: &[_] = if script { &[&scenario::SCRIPT] } else { &[&scenario::ORDER, &scenario::ERRAND] };
+            let scenarios: &[_] = match (script, &places.js) {
+                (true, _) => &[&scenario::SCRIPT],
+                (false, Some(_)) => &[&scenario::JS],
+                (false, None) => &[&scenario::ORDER, &scenario::ERRAND],
+            };
             for scenario in scenarios {
                 let one = points::run(places, folder.path(), scenario, every.max(1)).await?;
                 (tally.passed, tally.failed) = (tally.passed + one.passed, tally.failed + one.failed);

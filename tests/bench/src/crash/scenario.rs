@@ -38,6 +38,9 @@ pub(super) const ORDER: Scenario = Scenario {
 /// The same order, made by the script of examples/order-script.
 pub(super) const SCRIPT: Scenario = Scenario { tool: "order-script", ..ORDER };
 
+/// The same order, made by the plugin of examples/order-js.
+pub(super) const JS: Scenario = Scenario { tool: "order-js", ..ORDER };
+
 /// Requests, files that are kept at the end of a turn, and two waits in each of which the turn is parked.
 pub(super) const ERRAND: Scenario = Scenario {
     tool: "crash_errand",
@@ -52,6 +55,9 @@ pub(super) const ERRAND: Scenario = Scenario {
 impl Scenario {
     /// Its component; a script is packed into `folder`.
     pub(super) async fn component(&self, places: &Places, folder: &Path) -> Result<PathBuf> {
+        if self.tool == JS.tool {
+            return places.js.clone().context("the order in JavaScript was not built");
+        }
         let from = match self.tool {
             "order" => &places.examples,
             "order-script" => folder,
@@ -69,7 +75,7 @@ impl Scenario {
 
     pub(super) fn grants(&self, shop: &str) -> Vec<String> {
         match self.tool {
-            "order" | "order-script" => vec![format!("browser {shop}")],
+            "order" | "order-script" | "order-js" => vec![format!("browser {shop}")],
             _ => vec![format!("http {shop}"), "workdir".into()],
         }
     }
@@ -77,7 +83,9 @@ impl Scenario {
     /// The input of the task of this name.
     pub(super) fn input(&self, shop: &str, name: &str) -> Value {
         match self.tool {
-            "order" | "order-script" => json!({"item": "mug", "shop": shop, "email": format!("{name}@example.com")}),
+            "order" | "order-script" | "order-js" => {
+                json!({"item": "mug", "shop": shop, "email": format!("{name}@example.com")})
+            }
             _ => json!({"shop": shop, "name": name}),
         }
     }
@@ -85,7 +93,7 @@ impl Scenario {
     /// All that a shop has counted.
     pub(super) async fn count(&self, shop: &Shop) -> Result<u64> {
         match self.tool {
-            "order" | "order-script" => shop.orders().await,
+            "order" | "order-script" | "order-js" => shop.orders().await,
             _ => shop.errands().await,
         }
     }
