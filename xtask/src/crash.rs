@@ -9,7 +9,7 @@ use std::process::Command;
 
 pub(crate) fn run(given: Vec<String>) -> Result<()> {
     let mut args = Args::new(given);
-    let (script, js) = (args.switch("--script"), args.switch("--js"));
+    let (script, pages, js) = (args.switch("--script"), args.switch("--pages"), args.switch("--js"));
     let (every, kills) = (args.number("--every")?, args.number("--kills")?);
     let (disk, stops) = (args.switch("--disk"), args.switch("--stops"));
     args.end()?;
@@ -39,7 +39,7 @@ pub(crate) fn run(given: Vec<String>) -> Result<()> {
     if let Some(every) = every {
         command.args(["--every", &every.to_string()]);
     }
-    command.args(script.then_some("--script"));
+    command.args(script.then_some("--script")).args(pages.then_some("--pages"));
     if let Some(order) = order {
         command.arg("--js").arg(order);
     }

@@ -44,12 +44,12 @@ usage: cargo xtask COMMAND
         Plugins in JavaScript and Python, built by their own tools, are killed and go on. npm and pip fetch the tools.
   js
         The JavaScript SDK: types, tests in Node, plugins, and these on a host. npm fetches what it needs.
-  bench [NAME] [--json] [--quick]
+  bench [NAME …] [--json] [--quick]
         The numbers of docs/scoreboard.md, in a release build. `bench browser` is the browser beside playwright-core,
         which npm fetches.
   soak [--minutes N]
         Large numbers: tasks that end in every way, cut streams, killed hosts (5 minutes).
-  crash [--every K] [--script] [--js] | --kills N | --disk | --stops
+  crash [--every K] [--script | --js | --pages] | --kills N | --disk | --stops
         Hosts that kill themselves before and after every commit and every effect of two kinds of tasks.
         --every  only one in K of these deaths
         --script the order is the script of examples/order-script, and the only task

@@ -22,8 +22,10 @@ const elsewhere = (name) =>
     });
 const names = drives ? drives.names : new Proxy({}, { get: (_, name) => elsewhere(name) });
 
-export const { artifacts, ask, browser, confirm, emit, Failure, fail, http, log, outcome, page, progress, secret, secrets, sleep, state, status, task } = names;
+export const { artifacts, ask, browser, confirm, context, emit, Failure, fail, http, log, outcome, page, progress, secret, secrets, sleep, state, status, task } = names;
 
+// The engine's own would be the same in each task: its state is made when the component is built.
+if (given) Math.random = contents.random;
 // What engines of browsers and Node have as globals, and QuickJS has not.
 for (const name of ['console', 'setTimeout', 'setInterval', 'clearTimeout', 'clearInterval', 'TextEncoder', 'TextDecoder']) {
     if (drives) Object.defineProperty(globalThis, name, { value: names[name], writable: true, configurable: true, enumerable: false });

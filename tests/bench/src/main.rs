@@ -29,8 +29,8 @@ pub(crate) struct Places {
     pub(crate) js: Option<PathBuf>,
 }
 
-const USAGE: &str = "run it by `cargo xtask bench [NAME …] [--json] [--quick]`, `cargo xtask soak [--minutes N]` or \
-     `cargo xtask crash [--every K] [--script] [--js] | --kills N | --disk | --stops`";
+const USAGE: &str = "run it by `cargo xtask bench [NAME …] [--json] [--quick]`, `cargo xtask soak [--minutes N | --pages N]` or \
+     `cargo xtask crash [--every K] [--script | --js | --pages] | --kills N | --disk | --stops`";
 
 fn main() -> ExitCode {
     let done = read(std::env::args().skip(1)).and_then(|(places, command)| {
@@ -40,6 +40,7 @@ fn main() -> ExitCode {
                 Command::Bench(options) => bench::run(&places, &options).await,
                 Command::Crash(what) => crash::run(&places, what).await,
                 Command::Soak { minutes } => soak::run(&places, minutes).await,
+                Command::Pages { tasks } => soak::run_pages(&places, tasks).await,
             }
         })
     });
@@ -56,14 +57,15 @@ enum Command {
     Bench(bench::Options),
     Crash(crash::What),
     Soak { minutes: u64 },
+    Pages { tasks: usize },
 }
 
 fn read(mut arguments: impl Iterator<Item = String>) -> Result<(Places, Command)> {
     let (mut programs, mut guests, mut examples, mut js) = (None, None, None, None);
     let mut soak = None;
     let mut options = bench::Options::default();
-    let mut minutes = 5;
-    let (mut crash, mut every, mut script, mut what) = (false, 1, false, None);
+    let (mut minutes, mut tasks) = (5, None);
+    let (mut crash, mut every, mut only, mut what) = (false, 1, None, None);
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().with_context(|| format!("{argument} wants a value; {USAGE}"));
         match argument.as_str() {
@@ -73,7 +75,9 @@ fn read(mut arguments: impl Iterator<Item = String>) -> Result<(Places, Command)
             "--js" => js = Some(value()?.into()),
             "--minutes" => minutes = value()?.parse().context("--minutes wants a whole number")?,
             "--every" => every = value()?.parse().context("--every wants a whole number")?,
-            "--script" => script = true,
+            "--script" => only = Some(crash::Only::Script),
+            "--pages" if soak == Some(true) => tasks = Some(value()?.parse().context("--pages wants a whole number")?),
+            "--pages" => only = Some(crash::Only::Pages),
             "--kills" => {
                 what = Some(crash::What::Kills { kills: value()?.parse().context("--kills wants a whole number")? });
             }
@@ -95,10 +99,11 @@ fn read(mut arguments: impl Iterator<Item = String>) -> Result<(Places, Command)
         js,
     };
     if crash {
-        return Ok((places, Command::Crash(what.unwrap_or(crash::What::Points { every, script }))));
+        let only = only.or(places.js.is_some().then_some(crash::Only::Js));
+        return Ok((places, Command::Crash(what.unwrap_or(crash::What::Points { every, only }))));
     }
     match soak.context(USAGE)? {
-        true => Ok((places, Command::Soak { minutes })),
+        true => Ok((places, tasks.map_or(Command::Soak { minutes }, |tasks| Command::Pages { tasks }))),
         false => Ok((places, Command::Bench(options))),
     }
 }

@@ -1,32 +1,7 @@
 // What the API (../api) stands on: the host's calls over the contract's interfaces, as a component imports them.
-//
-// A further verb is a line in one of the tables here.
+import { ofBrowser, ofPage, ofTurn, stored } from './calls.js';
+import { TYPES, checked, hostError, sorted } from './values.js';
 import { decode, encode } from './text.js';
-
-/** Verbs of a page and their arguments: `name:type`, `settings` last. What they answer is `MADE`'s to shape. */
-const PAGE = {
-    goto: 'url:text settings',
-    url: '',
-    title: '',
-    click: 'locator:text settings',
-    fill: 'locator:text value:text settings',
-    fillSecret: 'locator:text name:text settings',
-    press: 'keys:text settings',
-    text: 'locator:text settings',
-    waitFor: 'locator:text state:text settings',
-    screenshot: 'name:text settings',
-    close: '',
-};
-
-/** Answers of pages that are no JSON as they are. */
-const MADE = {};
-
-function hostError(code, message, details) {
-    const error = new Error(message);
-    error.code = code;
-    if (details !== undefined) error.details = details;
-    return error;
-}
 
 /** Calls the host. What it refuses is thrown as a record, or as an error that has it as `payload`. */
 function asked(work) {
@@ -40,47 +15,8 @@ function asked(work) {
     }
 }
 
-function wrong(call, name, wanted, value) {
-    const found = value == null ? 'nothing' : JSON.stringify(value).slice(0, 60);
-    return hostError('invalid', `${call}: ${name} must be ${wanted}, not ${found}`);
-}
-
-/** Arguments are checked here: what is of another type than the contract's would end the turn as a trap. */
-const TYPES = {
-    text(call, name, value) {
-        if (typeof value !== 'string') throw wrong(call, name, 'text', value);
-        return value;
-    },
-    whole(call, name, value) {
-        if (typeof value !== 'number' || !(value >= 0 && value <= 9e15)) throw wrong(call, name, 'a number from 0', value);
-        return Math.ceil(value);
-    },
-    flag: (_call, _name, value) => value === true,
-    json: (_call, _name, value) => JSON.stringify(value ?? null),
-    texts(call, name, value) {
-        if (!Array.isArray(value)) throw wrong(call, name, 'a list of texts', value);
-        return value.map((one) => TYPES.text(call, name, one));
-    },
-    settings(call, _name, value) {
-        const pairs = Object.entries(value ?? {});
-        for (const [name, text] of pairs) TYPES.text(call, name, text);
-        return pairs;
-    },
-};
-
-function checked(call, wanted, values) {
-    return wanted.split(' ').filter(Boolean).map((argument, index) => {
-        const [name, type = name] = argument.split(':');
-        return TYPES[type](call, name, values[index]);
-    });
-}
-
 /** `null` is how the contract says that there is nothing. */
 const orNull = (value) => value ?? null;
-const parsed = (json) => (json == null ? null : JSON.parse(json));
-
-export const message = (given) => given && { id: Number(given.id), text: given.text, sender: given.sender, sentAt: Number(given.sentAt) };
-const stored = ({ id, name, mimeType, size, sha256 }) => ({ id, name, mimeType, size: Number(size), sha256 });
 
 /** `{ mimeType, text }` or `{ mimeType, artifact: id }`. */
 export function content(mimeType, { text, artifact }) {
@@ -139,34 +75,18 @@ export function native(wit) {
         throw hostError('page-lost', 'the page is closed');
     };
 
-    const calls = {
-        'browser.open': ['settings', (settings) => opened(need('browser', 'browser *').open(settings))],
-        'page.release': [
-            'page:whole',
-            (number) => {
-                pages[number]?.[Symbol.dispose]?.();
-                pages[number] = undefined;
-            },
-        ],
-        'task.status': ['text:text', (text) => wit.task.setStatusMessage(text)],
-        'task.isCancelled': ['', () => wit.task.isCancelled()],
-        'task.messages': ['', () => wit.task.takeMessages().map(message)],
-        'task.sleep': ['time:whole', (time) => wit.task.sleep(time)],
-        'state.get': ['key:text', (key) => parsed(wit.state.get(key))],
-        'state.set': ['key:text value:json', (key, value) => wit.state.set(key, value)],
-        'state.delete': ['key:text', (key) => wit.state.delete(key)],
-        'state.keys': ['prefix:text', (prefix) => wit.state.keys(prefix)],
-        'secrets.reveal': ['name:text', (name) => need('secrets', `reveal ${name}`).reveal(name)],
-    };
-    for (const [verb, wanted] of Object.entries(PAGE)) {
-        const made = MADE[verb] ?? ((value) => value);
-        calls[`page.${verb}`] = [`page:whole ${wanted}`, (number, ...values) => made(page(number)[verb](...values))];
+    const calls = { ...ofTurn(wit), ...ofBrowser(() => need('browser', 'browser *'), opened) };
+    for (const [name, [wanted, run]] of Object.entries(ofPage(opened))) {
+        calls[`page.${name}`] = [`page:whole ${wanted}`, (number, ...values) => run(page(number), ...values)];
     }
-    calls['page.goto'][1] = (number, ...values) => {
-        const { url, status } = page(number).goto(...values);
-        return { url, status };
-    };
-    calls['page.screenshot'][1] = (number, ...values) => stored(page(number).screenshot(...values));
+    calls['secrets.reveal'] = ['name:text', (name) => need('secrets', `reveal ${name}`).reveal(name)];
+    calls['page.release'] = [
+        'page:whole',
+        (number) => {
+            pages[number]?.[Symbol.dispose]?.();
+            pages[number] = undefined;
+        },
+    ];
     const free = {
         progress(done, total, text) {
             const whole = total == null ? null : TYPES.whole('progress', 'total', total);
@@ -198,7 +118,7 @@ export function native(wit) {
             const given = {
                 method: TYPES.text('http', 'method', method),
                 url: TYPES.text('http', 'url', url),
-                headers: Object.entries(headers ?? {}).map(header),
+                headers: sorted(headers).map(header),
                 body,
                 settings: TYPES.settings('http', '', settings),
             };

@@ -2,7 +2,8 @@
 import { Promise, drain, watch } from './promise.js';
 import { clean, failure } from './report.js';
 import { SourceMap } from './map.js';
-import { content, message } from './native.js';
+import { message } from './calls.js';
+import { content } from './native.js';
 
 class Refused extends Error {
     constructor(code, text) {

@@ -16,16 +16,33 @@ export interface ElementOptions {
     text?: string | number | ((page: PageHandle) => string);
     /** False: it is there, and can't be seen. */
     visible?: boolean;
-    /** Where a click leads to, or what it does. */
-    click?: string | ((page: PageHandle) => void);
+    /** How many match; 1 unless it is given. */
+    count?: number;
+    attributes?: Record<string, string>;
+    /** What stands in the field at first. */
+    value?: string;
+    /** Where an action leads to, or what it does. */
+    click?: Action;
+    dblclick?: Action;
+    tap?: Action;
+    hover?: Action;
+    focus?: Action;
+    check?: Action;
+    uncheck?: Action;
     fill?: (page: PageHandle, value: string | { secret: string }) => void;
+    select?: (page: PageHandle, options: string[]) => void;
+    upload?: (page: PageHandle, files: string[]) => void;
+    drag?: (page: PageHandle, target: string) => void;
 }
+export type Action = string | ((page: PageHandle) => void);
 export interface PageOptions {
     title?: string;
     /** 200 unless it is given. */
     status?: number;
     /** By locator, as `toString()` of one shows it: `#q`, `role=button[name="Search"]`. A text is short for `{ text }`. */
     elements?: Record<string, ElementOptions | string | number>;
+    /** What `evaluate` answers on this page. */
+    evaluate?: (script: string, argument: any) => Json;
     /** A key was pressed. */
     press?: (page: PageHandle, keys: string) => void;
 }
