@@ -23,7 +23,7 @@ const TESTED: [&str; 2] = ["sdk/js", "examples/order-js"];
 pub(crate) fn run(given: Vec<String>) -> Result<()> {
     Args::new(given).end()?;
     let workspace = Workspace::find()?;
-    let mut steps = Steps::new(5);
+    let mut steps = Steps::new(6);
 
     steps.next("What the SDK needs of npm");
     let js = Js::ready(&workspace)?;
@@ -32,23 +32,13 @@ pub(crate) fn run(given: Vec<String>) -> Result<()> {
     steps.next("Types");
     js.node(&workspace.root.join("sdk/js"), &["types/make.mjs", "--check"])?;
     for folder in TYPED {
-        let compiler = js.modules.join("typescript/bin/tsc");
-        let project = workspace.root.join(folder).join("tsconfig.json");
-        js.node(&workspace.root, &[&compiler.to_string_lossy(), "--project", &project.to_string_lossy()])
-            .with_context(|| format!("the types of {folder} don't hold"))?;
+        js.types(&workspace.root.join(folder).join("tsconfig.json"))?;
     }
     steps.done("hold");
 
     steps.next("Tests in Node");
     for folder in TESTED {
-        let folder = workspace.root.join(folder);
-        let mut files = Vec::new();
-        for entry in std::fs::read_dir(folder.join("test"))? {
-            files.push(entry?.path().to_string_lossy().into_owned());
-        }
-        files.retain(|file| file.ends_with(".test.js"));
-        let words: Vec<&str> = std::iter::once("--test").chain(files.iter().map(String::as_str)).collect();
-        js.node(&folder, &words)?;
+        js.test(&workspace.root.join(folder))?;
     }
     steps.done("passed");
 
@@ -57,6 +47,10 @@ pub(crate) fn run(given: Vec<String>) -> Result<()> {
         js.build(&workspace, folder, name)?;
     }
     steps.done(&js.built.display().to_string());
+
+    steps.next("A new plugin");
+    js.new_plugin(&workspace)?;
+    steps.done("its types hold, its tests pass, it builds");
 
     steps.next("Tests on a host");
     let browser = chromium::find()?;
@@ -105,6 +99,50 @@ impl Js {
         cargo::run(Command::new("node").current_dir(folder).args(words).stdin(Stdio::null()))
     }
 
+    fn types(&self, project: &Path) -> Result<()> {
+        let compiler = self.modules.join("typescript/bin/tsc");
+        let folder = project.parent().context("a file has a folder")?;
+        self.node(folder, &[&compiler.to_string_lossy(), "--project", &project.to_string_lossy()])
+            .with_context(|| format!("the types of {} don't hold", project.display()))
+    }
+
+    /// By name: what Node takes for a test in a folder differs from version to version.
+    fn test(&self, folder: &Path) -> Result<()> {
+        let mut files = Vec::new();
+        for entry in std::fs::read_dir(folder.join("test"))? {
+            files.push(entry?.path().to_string_lossy().into_owned());
+        }
+        files.retain(|file| file.ends_with(".test.js"));
+        let words: Vec<&str> = std::iter::once("--test").chain(files.iter().map(String::as_str)).collect();
+        self.node(folder, &words)
+    }
+
+    /// What `windlass new` makes, as its author goes on with it.
+    fn new_plugin(&self, workspace: &Workspace) -> Result<()> {
+        let folder = workspace.target.join("js/new");
+        let _ = std::fs::remove_dir_all(&folder);
+        copy(&workspace.root.join("host/server/templates/js"), &folder)?;
+        let sdk = folder.join(".windlass/sdk");
+        for part in ["src", "wit"] {
+            let from = if part == "wit" { workspace.root.join(part) } else { workspace.root.join("sdk/js").join(part) };
+            copy(&from, &sdk.join(part))?;
+        }
+        for file in ["build.mjs", "package.json"] {
+            std::fs::copy(workspace.root.join("sdk/js").join(file), sdk.join(file))?;
+        }
+        std::fs::create_dir_all(folder.join("node_modules"))?;
+        link(&sdk, &folder.join("node_modules/windlass"))?;
+        for package in ["esbuild", "@esbuild", "componentize-qjs", "@andreiltd"] {
+            link(&self.modules.join(package), &folder.join("node_modules").join(package))?;
+        }
+        self.types(&folder.join("jsconfig.json"))?;
+        self.test(&folder)?;
+        for _ in 0..2 {
+            self.node(&folder, &["node_modules/windlass/build.mjs", "--quick"])?;
+        }
+        Ok(())
+    }
+
     /// The component; built again only when something that goes into it has changed.
     fn build(&self, workspace: &Workspace, folder: &str, name: &str) -> Result<PathBuf> {
         let (out, mark) = (self.built.join(name).with_extension("wasm"), self.built.join(name));
@@ -134,6 +172,23 @@ fn link(to: &Path, at: &Path) -> Result<()> {
     }
     let _ = std::fs::remove_file(at);
     std::os::unix::fs::symlink(to, at).with_context(|| format!("{} can't be made a link", at.display()))
+}
+
+/// The files below a folder; in what is made of the template the plugin is called `new-plugin`.
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from).with_context(|| from.display().to_string())? {
+        let (path, to) = {
+            let entry = entry?;
+            (entry.path(), to.join(entry.file_name()))
+        };
+        if path.is_dir() {
+            copy(&path, &to)?;
+        } else {
+            std::fs::write(to, std::fs::read_to_string(&path)?.replace("{{name}}", "new-plugin"))?;
+        }
+    }
+    Ok(())
 }
 
 /// The texts of all files below a folder, in the order of their names.

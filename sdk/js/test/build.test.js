@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { bundle } from '../src/build/bundle.js';
 import { stamp } from '../src/build/component.js';
-import { furnished, interfaces, world } from '../src/build/module.js';
+import { interfaces, quick, world } from '../src/build/module.js';
 import { manifestOf } from '../src/build/plugin.js';
+import { SourceMap } from '../src/guest/map.js';
 import { oneTool, project } from './project.js';
 
 const command = new URL('../build.mjs', import.meta.url).pathname;
@@ -91,12 +92,29 @@ test('outside of a tool the names say where they work', async () => {
 test('a bundle goes into a room, if it fits', async (t) => {
     const made = await bundle('index.js', project(t, { 'index.js': oneTool("return 'ä';") }));
     const room = Buffer.concat([Buffer.from('before'), Buffer.from('windlass:room\n'), Buffer.alloc(200_000, 32)]);
-    const whole = furnished(room, made, 200_000);
-    assert.equal(whole.length, room.length);
-    assert.match(whole.toString('latin1'), /^beforewindlass:room\n__windlass\.sources = \{"sources":\[/);
-    assert.ok(whole.every((byte) => byte < 128), 'ASCII');
-    assert.equal(furnished(room, made, 1000), undefined);
-    assert.equal(furnished(Buffer.from('none'), made, 200_000), undefined);
+    const { finish, fits } = quick(made, [], 200_000);
+    const filled = finish(room);
+    assert.equal(filled.length, room.length);
+    assert.match(filled.toString('latin1'), /^beforewindlass:room\n__windlass\.sources = \{"sources":\["index\.js"\]/);
+    assert.ok(fits && filled.every((byte) => byte < 128), 'ASCII');
+    assert.equal(quick(made, [], 1000).fits, false);
+    assert.throws(() => finish(Buffer.from('none')), /no room/);
+});
+
+test('the map has the places of the authors sources, and no others', async (t) => {
+    const root = project(t, { 'index.js': `import './more.js';\n${oneTool('return names.none.a;')}`, 'more.js': '// a comment\n\nexport const more = () => {\n    throw new Error("x");\n};\nmore.name;' });
+    const { code, sources } = await bundle('index.js', root);
+    assert.deepEqual(sources.sources, ['more.js', 'index.js']);
+    const map = new SourceMap(sources);
+    const lines = code.split('\n');
+    const place = (text) => {
+        const line = lines.findIndex((one) => one.includes(text));
+        const found = map.place(line + 1, lines[line].indexOf(text) + 1);
+        return found && `${found.file}:${found.line}:${found.column}`;
+    };
+    assert.equal(place('new Error("x")'), 'more.js:4:11');
+    assert.equal(place('names.none.a'), 'index.js:5:8');
+    assert.equal(place('Promise resolver is not'), undefined);
 });
 
 test('the command builds, and builds again in a moment', async (t) => {

@@ -2,6 +2,7 @@
 import { build } from 'esbuild';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { only } from './map.js';
 
 const SDK = join(dirname(fileURLToPath(import.meta.url)), '..');
 /** How the bundle is called in stacks: ../guest/report.js looks for it. */
@@ -66,15 +67,15 @@ export function read({ outputFiles, metafile }, root = process.cwd()) {
     const { sources, sourcesContent, mappings } = JSON.parse(map);
     const files = Object.keys(metafile.inputs).filter((file) => !file.startsWith('windlass:')).map((file) => resolve(root, file));
     const names = sources.map((source) => relative(root, resolve(root, source)));
-    // Places in what others wrote are of no help, and their texts would be weight.
+    // Places in what others wrote are of no help, and would be weight.
     const own = names.map((name) => !name.startsWith('windlass:') && !`/${name}`.includes('/node_modules/'));
     return {
         code,
         files,
         sources: {
-            sources: names.map((name, index) => (own[index] ? name : '')),
-            texts: names.map((_, index) => (own[index] ? sourcesContent[index] : null)),
-            mappings,
+            sources: names.filter((_, index) => own[index]),
+            texts: sourcesContent.filter((_, index) => own[index]),
+            mappings: only(own, mappings),
             before: 0,
         },
     };

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { NAME } from './bundle.js';
-import { furnished, furniture, room, source, world } from './module.js';
+import { quick, whole, world } from './module.js';
 
 const PACKAGE = join(dirname(fileURLToPath(import.meta.url)), '../..');
 
@@ -36,7 +36,10 @@ async function componentized(jsSource, permissions) {
 }
 
 /** The component of a bundle. */
-export const component = (made, permissions) => componentized(source(made, permissions), permissions);
+export async function component(made, permissions) {
+    const { source, finish } = whole(made, permissions);
+    return finish(await componentized(source, permissions));
+}
 
 /** Bytes of the smallest room. */
 const ROOM = 256 << 10;
@@ -47,18 +50,17 @@ const ROOM = 256 << 10;
  */
 export async function quickly(made, permissions, cache) {
     let size = ROOM;
-    while (furniture(made).length + 64 > size) size *= 2;
-    const jsSource = room(size, permissions);
-    const parts = [await contract(), world(permissions), jsSource, await version()];
+    while (!quick(made, permissions, size).fits) size *= 2;
+    const { source, finish } = quick(made, permissions, size);
     const hash = createHash('sha256');
-    for (const part of parts) hash.update(part).update('\0');
+    for (const part of [await contract(), world(permissions), source, await version()]) hash.update(part).update('\0');
     const file = join(cache, `${hash.digest('hex').slice(0, 32)}.wasm`);
     if (!existsSync(file)) {
         await mkdir(cache, { recursive: true });
-        await writeFile(`${file}.new`, await componentized(jsSource, permissions));
+        await writeFile(`${file}.new`, await componentized(source, permissions));
         await rename(`${file}.new`, file);
     }
-    return furnished(await readFile(file), made, size);
+    return finish(await readFile(file));
 }
 
 /** Which engine it is. */

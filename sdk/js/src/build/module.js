@@ -37,44 +37,57 @@ const SCRUB = '[[65536,4],[4096,40],[1024,200]]';
 
 const imports = (names) => names.map((name) => `import * as ${name} from '${imported(name)}';`).join(' ');
 
-/** The module of the component. */
-export function source({ code, sources }, permissions) {
-    const names = interfaces(permissions);
-    const given = `const __windlass = { ${names.join(', ')}, sources: ${JSON.stringify({ ...sources, before: 1 })} };`;
-    const scrub = `for (const [size, count] of ${SCRUB}) for (let n = 0, all = []; n < count; n++) all.push(new ArrayBuffer(size));`;
-    return `${imports(names)} ${given}\n${code}\nexport const tool = windlassPlugin.default.tool;\n${scrub}\n`;
-}
-
-/** Stands at the begin of a room. Written so that it is nowhere else in a component. */
+/** Stands at the begin of a room: bytes of a component into which something is put when it is built. The text is written
+ *  so that it is nowhere else. */
 const MAGIC = Array.from('windlass:room\n', (letter) => letter.charCodeAt(0));
+/** A room of so many bytes, and `read`, which answers what is in it. */
+const room = (size) => `
+const room = new Uint8Array(${MAGIC.length + size}).fill(32);
+room.set([${MAGIC}]);
+const read = () => {
+    let text = '';
+    for (let at = ${MAGIC.length}; at < room.length; at += 4096) text += String.fromCharCode.apply(undefined, room.subarray(at, at + 4096));
+    return text.trimEnd();
+};
+`;
+const ascii = (text) => text.replace(/[\u0080-\uffff]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`);
+const json = (sources, before) => ascii(JSON.stringify({ ...sources, before }));
 
-/** The module of a component with a room of so many bytes, in which a bundle is put later: it is read when a turn begins. */
-export function room(size, permissions) {
-    const names = interfaces(permissions);
-    return `${imports(names)}
-        const __windlassRoom = new Uint8Array(${size}).fill(32);
-        __windlassRoom.set([${MAGIC}]);
-        export const tool = {
-            run(turn) {
-                let text = '';
-                for (let at = ${MAGIC.length}; at < ${size}; at += 4096) text += String.fromCharCode.apply(undefined, __windlassRoom.subarray(at, at + 4096));
-                globalThis.__windlass = { ${names.join(', ')} };
-                return (0, eval)(text.trimEnd()).default.tool.run(turn);
-            },
-        };`;
-}
-
-/** What goes into a room. */
-export function furniture({ code, sources }) {
-    const ascii = (text) => text.replace(/[\u0080-\uffff]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`);
-    return Buffer.from(`__windlass.sources = ${ascii(JSON.stringify({ ...sources, before: 1 }))};\n${code}\nwindlassPlugin`);
-}
-
-/** A component with a bundle in its room; undefined where it does not fit. */
-export function furnished(component, made, size) {
-    const [start, text] = [component.indexOf(Buffer.from(MAGIC)), furniture(made)];
-    if (start < 0 || MAGIC.length + text.length > size) return undefined;
+/** Puts a text into the room of a component. */
+function furnished(component, text, size) {
+    const start = component.indexOf(Buffer.from(MAGIC));
+    if (start < 0 || text.length > size) throw new Error('the component has no room for what goes into it');
     const whole = Buffer.from(component);
-    text.copy(whole, start + MAGIC.length);
+    whole.write(text, start + MAGIC.length, 'latin1');
     return whole;
+}
+
+/**
+ * The module of the component, and what is done to the component that is made of it. The map of the sources is put in
+ * afterwards: of what stands in the module, memory has several copies.
+ */
+export function whole({ code, sources }, permissions) {
+    const names = interfaces(permissions);
+    const map = json(sources, 1);
+    const given = `const __windlass = { ${names.join(', ')}, sources: () => JSON.parse(read()) };`;
+    const scrub = `for (const [size, count] of ${SCRUB}) for (let n = 0, all = []; n < count; n++) all.push(new ArrayBuffer(size));`;
+    const source = `${imports(names)} ${given}\n${code}\nexport const tool = windlassPlugin.default.tool;\n${room(map.length)}\n${scrub}\n`;
+    return { source, finish: (component) => furnished(component, map, map.length) };
+}
+
+/** The same for a component that has the whole bundle in a room of so many bytes, and reads it when a turn begins: its
+ *  module is the same for all bundles that fit. */
+export function quick({ code, sources }, permissions, size) {
+    const names = interfaces(permissions);
+    const text = `__windlass.sources = ${json(sources, 1)};\n${code}\nwindlassPlugin`;
+    const source = `${imports(names)}
+${room(size)}
+export const tool = {
+    run(turn) {
+        globalThis.__windlass = { ${names.join(', ')} };
+        return (0, eval)(read()).default.tool.run(turn);
+    },
+};
+`;
+    return { source, finish: (component) => furnished(component, text, size), fits: text.length <= size };
 }

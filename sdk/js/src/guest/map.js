@@ -18,8 +18,8 @@ function numbers(text) {
     return found;
 }
 
-/** Per line of the bundle `[column, source, line, column]`, all from 0. */
-function decoded(mappings) {
+/** Per line of the bundle `[column, source, line, column]`, all from 0; `[column]` where what follows has no source. */
+export function decoded(mappings) {
     let source = 0;
     let line = 0;
     let column = 0;
@@ -30,7 +30,10 @@ function decoded(mappings) {
             const [to, ...from] = numbers(segment);
             if (to === undefined) continue;
             at += to;
-            if (from.length < 3) continue;
+            if (from.length < 3) {
+                places.push([at]);
+                continue;
+            }
             source += from[0];
             line += from[1];
             column += from[2];
@@ -45,19 +48,25 @@ export class SourceMap {
     #lines;
 
     /**
-     * @param map `{ sources, texts, mappings, before }`; a source without text is none of the author's; `before` lines stand before
+     * @param map `{ sources, texts, mappings, before }`, or a function that answers it; `before` lines stand before
      *   the first of the map.
      */
     constructor(map) {
         this.#map = map;
     }
 
+    /** Read when it is first asked for. */
+    get #read() {
+        if (typeof this.#map === 'function') this.#map = this.#map();
+        return this.#map;
+    }
+
     /** Where the author wrote what stands there, all from 1; undefined where it is not the author's. */
     place(line, column) {
-        this.#lines ??= decoded(this.#map.mappings);
-        const places = this.#lines[line - 1 - this.#map.before];
-        const found = places?.findLast(([at]) => at <= column - 1) ?? places?.[0];
-        if (!found || this.#map.texts[found[1]] == null) return undefined;
+        this.#lines ??= decoded(this.#read.mappings);
+        const places = this.#lines[line - 1 - this.#read.before];
+        const found = places?.findLast(([at]) => at <= column - 1);
+        if (found?.[1] === undefined) return undefined;
         return { file: this.#map.sources[found[1]], text: this.#map.texts[found[1]], line: found[2] + 1, column: found[3] + 1 };
     }
 }
