@@ -122,11 +122,9 @@ impl Js {
         let folder = workspace.target.join("js/new");
         let _ = std::fs::remove_dir_all(&folder);
         copy(&workspace.root.join("host/server/templates/js"), &folder)?;
-        let sdk = folder.join(".windlass/sdk");
-        for part in ["src", "wit"] {
-            let from = if part == "wit" { workspace.root.join(part) } else { workspace.root.join("sdk/js").join(part) };
-            copy(&from, &sdk.join(part))?;
-        }
+        let sdk = folder.join(".windlass/sdk/js");
+        copy(&workspace.root.join("wit"), &folder.join(".windlass/wit"))?;
+        copy(&workspace.root.join("sdk/js/src"), &sdk.join("src"))?;
         for file in ["build.mjs", "package.json"] {
             std::fs::copy(workspace.root.join("sdk/js").join(file), sdk.join(file))?;
         }

@@ -9,8 +9,6 @@ mod host;
 pub mod hostfile;
 pub mod http;
 mod script;
-#[cfg_attr(not(test), expect(dead_code, reason = "for the command that makes a plugin"))]
-mod sdk_js;
 pub mod settings;
 
 pub use host::{Running, serve};

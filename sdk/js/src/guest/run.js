@@ -43,8 +43,8 @@ function settle(promise, { tick, unhandled }) {
     for (;;) {
         drain();
         if (settled && 'reason' in settled) throw settled.reason;
-        const [lost] = unhandled();
-        if (lost !== undefined || unhandled().length > 0) throw new Unhandled(lost);
+        const lost = unhandled();
+        if (lost.length > 0) throw new Unhandled(lost[0]);
         if (settled) return settled.value;
         if (!tick()) throw new Refused('script-error', 'The tool waits for a promise that nothing will settle');
     }
