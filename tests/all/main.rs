@@ -10,6 +10,7 @@ mod files;
 mod forgets;
 mod hostile;
 mod http;
+mod js;
 mod keeping;
 mod many;
 mod parking;

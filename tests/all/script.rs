@@ -173,11 +173,11 @@ async fn every_verb_of_a_page_does_what_it_says() {
     hold(&bench, "pages.txt", &text.replace("SITE", &origin)).await;
 }
 
-async fn site() -> Site {
+pub(crate) async fn site() -> Site {
     Site::start("127.0.0.1:0".parse().unwrap()).await.unwrap()
 }
 
-fn grant(site: &Site) -> String {
+pub(crate) fn grant(site: &Site) -> String {
     format!("browser {}", site.url().trim_end_matches('/'))
 }
 
@@ -186,7 +186,7 @@ fn order_script() -> String {
 }
 
 /// A log without what differs from run to run: ids, times, names of tools and digests.
-fn plain(log: &[Arc<Record>]) -> Vec<Value> {
+pub(crate) fn plain(log: &[Arc<Record>]) -> Vec<Value> {
     fn strip(value: &mut Value) {
         match value {
             Value::Object(fields) => {

@@ -58,6 +58,11 @@ impl Node {
         npm("node", &NPM)
     }
 
+    /// The folder with the packages.
+    pub(crate) fn modules(&self) -> PathBuf {
+        self.0.join("node_modules")
+    }
+
     /// A package's program, run by its Node.
     pub(crate) fn program(&self, name: &str) -> Command {
         let programs = self.0.join("node_modules/.bin");

@@ -9,7 +9,7 @@ use std::process::Command;
 
 pub(crate) fn run(given: Vec<String>) -> Result<()> {
     let mut args = Args::new(given);
-    let (script, pages) = (args.switch("--script"), args.switch("--pages"));
+    let (script, pages, js) = (args.switch("--script"), args.switch("--pages"), args.switch("--js"));
     let (every, kills) = (args.number("--every")?, args.number("--kills")?);
     let (disk, stops) = (args.switch("--disk"), args.switch("--stops"));
     args.end()?;
@@ -18,6 +18,7 @@ pub(crate) fn run(given: Vec<String>) -> Result<()> {
     let workspace = cargo::Workspace::find()?;
     cargo::wasm_target(&workspace.root)?;
     let browser = chromium::find()?;
+    let order = js.then(|| crate::js::order(&workspace)).transpose()?;
     eprintln!("builds a host with fault points (the first time this takes a while)");
     let mut build = cargo::cargo();
     build.current_dir(&workspace.root).args(["build", "--locked", "--features", "windlass/fault-points"]);
@@ -39,6 +40,9 @@ pub(crate) fn run(given: Vec<String>) -> Result<()> {
         command.args(["--every", &every.to_string()]);
     }
     command.args(script.then_some("--script")).args(pages.then_some("--pages"));
+    if let Some(order) = order {
+        command.arg("--js").arg(order);
+    }
     if let Some(kills) = kills {
         command.args(["--kills", &kills.to_string()]);
     }

@@ -14,6 +14,7 @@ mod demo;
 mod foreign;
 mod host;
 mod http;
+mod js;
 mod measure;
 mod process;
 mod script;
@@ -41,15 +42,18 @@ usage: cargo xtask COMMAND
         --verbose  what each of them saw
   foreign
         Plugins in JavaScript and Python, built by their own tools, are killed and go on. npm and pip fetch the tools.
+  js
+        The JavaScript SDK: types, tests in Node, plugins, and these on a host. npm fetches what it needs.
   bench [NAME …] [--json] [--quick]
         The numbers of docs/scoreboard.md, in a release build. `bench browser` is the browser beside playwright-core,
         which npm fetches.
   soak [--minutes N]
         Large numbers: tasks that end in every way, cut streams, killed hosts (5 minutes).
-  crash [--every K] [--script] | --kills N | --disk | --stops
+  crash [--every K] [--script | --js | --pages] | --kills N | --disk | --stops
         Hosts that kill themselves before and after every commit and every effect of two kinds of tasks.
         --every  only one in K of these deaths
         --script the order is the script of examples/order-script, and the only task
+        --js     the order is the plugin of examples/order-js, and the only task
         --kills  instead, N kills at any moment while fifty tasks are under way
         --disk   instead, a small disk that fills, and then can't be written any more (needs root)
         --stops  instead, a host that is stopped by a signal and continued, while others want its folder
@@ -65,6 +69,7 @@ fn main() -> ExitCode {
     let done = match command.as_str() {
         "demo" => demo::run(rest),
         "foreign" => foreign::run(rest),
+        "js" => js::run(rest),
         "test" => test::run(&rest),
         "bench" => measure::bench(rest),
         "clients" => clients::run(rest),

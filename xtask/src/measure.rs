@@ -16,6 +16,9 @@ pub(crate) fn bench(given: Vec<String>) -> Result<()> {
     if names.is_empty() || names.iter().any(|name| name == "durability") {
         command.env("WINDLASS_BROWSER", chromium::find()?);
     }
+    if names.is_empty() || names.iter().any(|name| name == "script") {
+        command.arg("--js").arg(crate::js::order(&cargo::Workspace::find()?)?);
+    }
     command.arg("bench").args(names);
     command.args(json.then_some("--json")).args(quick.then_some("--quick"));
     cargo::run(&mut command)

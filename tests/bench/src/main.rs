@@ -25,10 +25,12 @@ pub(crate) struct Places {
     pub(crate) guests: PathBuf,
     /// Folder of the components of examples.
     pub(crate) examples: PathBuf,
+    /// The component of examples/order-js, where it was built.
+    pub(crate) js: Option<PathBuf>,
 }
 
 const USAGE: &str = "run it by `cargo xtask bench [NAME …] [--json] [--quick]`, `cargo xtask soak [--minutes N | --pages N]` or \
-     `cargo xtask crash [--every K] [--script | --pages] | --kills N | --disk | --stops`";
+     `cargo xtask crash [--every K] [--script | --js | --pages] | --kills N | --disk | --stops`";
 
 fn main() -> ExitCode {
     let done = read(std::env::args().skip(1)).and_then(|(places, command)| {
@@ -59,7 +61,7 @@ enum Command {
 }
 
 fn read(mut arguments: impl Iterator<Item = String>) -> Result<(Places, Command)> {
-    let (mut programs, mut guests, mut examples) = (None, None, None);
+    let (mut programs, mut guests, mut examples, mut js) = (None, None, None, None);
     let mut soak = None;
     let mut options = bench::Options::default();
     let (mut minutes, mut tasks) = (5, None);
@@ -70,6 +72,7 @@ fn read(mut arguments: impl Iterator<Item = String>) -> Result<(Places, Command)
             "--programs" => programs = Some(value()?.into()),
             "--guests" => guests = Some(value()?.into()),
             "--examples" => examples = Some(value()?.into()),
+            "--js" => js = Some(value()?.into()),
             "--minutes" => minutes = value()?.parse().context("--minutes wants a whole number")?,
             "--every" => every = value()?.parse().context("--every wants a whole number")?,
             "--script" => only = Some(crash::Only::Script),
@@ -93,8 +96,10 @@ fn read(mut arguments: impl Iterator<Item = String>) -> Result<(Places, Command)
         programs: programs.context(USAGE)?,
         guests: guests.context(USAGE)?,
         examples: examples.context(USAGE)?,
+        js,
     };
     if crash {
+        let only = only.or(places.js.is_some().then_some(crash::Only::Js));
         return Ok((places, Command::Crash(what.unwrap_or(crash::What::Points { every, only }))));
     }
     match soak.context(USAGE)? {

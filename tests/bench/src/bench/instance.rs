@@ -77,6 +77,26 @@ fn engine() -> Result<Engine> {
     Ok(Engine::new(&config)?)
 }
 
+/// The same for a component whose `run` is called for a tool that it has not: store, instance, run, drop.
+pub(super) async fn refused(component: &std::path::Path, count: usize) -> Result<Samples> {
+    let engine = engine()?;
+    let component = Component::from_file(&engine, component)?;
+    let pre = linker(&engine, &component)?.instantiate_pre(&component)?;
+    let mut times = Vec::new();
+    for n in 0..count {
+        let begin = Instant::now();
+        let mut store = store(&pre);
+        let instance = pre.instantiate_async(&mut store).await?;
+        let refused = call(&mut store, &instance, "nothing", "{}").await?;
+        drop(store);
+        ensure!(matches!(refused, Val::Result(Err(_))), "it has a tool of that name: {refused:?}");
+        if n >= count / 10 {
+            times.push(begin.elapsed());
+        }
+    }
+    Ok(Samples::new(times))
+}
+
 fn component(places: &Places, guest: &str) -> Result<(Engine, Component)> {
     let engine = engine()?;
     let component = Component::from_file(&engine, places.guests.join(format!("{guest}.wasm")))?;
@@ -109,8 +129,14 @@ async fn without_run(pre: &InstancePre<Host>, count: usize) -> Result<Samples> {
     Ok(Samples::new(times))
 }
 
-/// Calls `run` of `windlass:plugin/tool`.
 async fn run(store: &mut Store<Host>, instance: &Instance, name: &str, input: &str) -> Result<()> {
+    let answer = call(store, instance, name, input).await?;
+    ensure!(matches!(answer, Val::Result(Ok(_))), "the guest failed: {answer:?}");
+    Ok(())
+}
+
+/// Calls `run` of `windlass:plugin/tool`.
+async fn call(store: &mut Store<Host>, instance: &Instance, name: &str, input: &str) -> Result<Val> {
     let tool = instance.get_export_index(&mut *store, None, "windlass:plugin/tool@0.1.0").context("no tool")?;
     let run = instance.get_export_index(&mut *store, Some(&tool), "run").context("no run")?;
     let run = instance.get_func(&mut *store, run).context("run is no function")?;
@@ -125,8 +151,8 @@ async fn run(store: &mut Store<Host>, instance: &Instance, name: &str, input: &s
     ]);
     let mut results = [Val::Bool(false)];
     run.call_async(&mut *store, &[turn], &mut results).await?;
-    ensure!(matches!(results[0], Val::Result(Ok(_))), "the guest failed: {:?}", results[0]);
-    Ok(())
+    let [answer] = results;
+    Ok(answer)
 }
 
 /// Whole turns, one after the other.

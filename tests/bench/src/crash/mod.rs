@@ -36,6 +36,8 @@ pub(crate) enum What {
 pub(crate) enum Only {
     /// The order, made by the script.
     Script,
+    /// The order, made by the plugin in JavaScript.
+    Js,
     /// Every verb of a page.
     Pages,
 }
@@ -78,6 +80,7 @@ pub(crate) async fn run(places: &Places, what: What) -> Result<()> {
             let mut tally = Tally::default();
             let scenarios: &[_] = match only {
                 Some(Only::Script) => &[&scenario::SCRIPT],
+                Some(Only::Js) => &[&scenario::JS],
                 Some(Only::Pages) => &[&scenario::PAGES],
                 None => &[&scenario::ORDER, &scenario::ERRAND, &scenario::PAGES],
             };
