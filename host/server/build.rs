@@ -8,13 +8,15 @@ const PLUGINS: &[&str] = &["capture"];
 /// Constants with files in them: the name, where the paths begin, and what is taken from there.
 const FILES: &[(&str, &str, &[&str])] = &[
     ("SDK_RUST", "", &["sdk/rust/Cargo.toml", "sdk/rust/src", "sdk/rust/macros", "wit/windlass.wit"]),
+    ("SDK_JS", "", &["sdk/js/package.json", "sdk/js/build.mjs", "sdk/js/src", "wit/windlass.wit"]),
     ("TEMPLATE_RUST", "host/server/templates/rust", &[""]),
+    ("TEMPLATE_JS", "host/server/templates/js", &[""]),
 ];
 
 fn main() {
     let root = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../..");
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
-    for watched in ["plugins", "sdk/rust", "wit", "host/server/templates"] {
+    for watched in ["plugins", "sdk/rust", "sdk/js/src", "wit", "host/server/templates"] {
         windlass_guests::watch(&root.join(watched));
     }
     // A target folder of its own: the outer build holds a lock on its own while this runs.

@@ -106,6 +106,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), String> {
 pub(crate) fn project(language: Language, name: &str) -> Vec<(String, String)> {
     let template = match language {
         Language::Rust => files::TEMPLATE_RUST,
+        Language::Js => files::TEMPLATE_JS,
     };
     let mut files: Vec<_> = template
         .iter()
@@ -139,8 +140,16 @@ mod tests {
         let find = |path: &str| files.iter().find(|(known, _)| known == path).map(|(_, text)| text.as_str());
         assert!(find("Cargo.toml").unwrap().contains("name = \"shop-prices\""));
         assert!(find("README.md").unwrap().contains("shop_prices.wasm"));
-        assert!(find(".gitignore").is_some() && find(".windlass/wit/windlass.wit").is_some());
-        for (path, text) in files.iter().filter(|(path, _)| !path.starts_with(SDK)) {
+        let files_js = project(Language::Js, "shop-prices");
+        assert!(
+            files_js.iter().any(|(path, text)| path == "package.json" && text.contains("\"name\": \"shop-prices\""))
+        );
+        for files in [&files, &files_js] {
+            for path in [".gitignore", ".windlass/wit/windlass.wit", "README.md"] {
+                assert!(files.iter().any(|(known, _)| known == path), "{path}");
+            }
+        }
+        for (path, text) in files.iter().chain(&files_js).filter(|(path, _)| !path.starts_with(SDK)) {
             assert!(!text.contains("{{"), "{path}");
         }
     }

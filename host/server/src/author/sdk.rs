@@ -13,6 +13,8 @@ pub(crate) const SDK: &str = ".windlass";
 pub(crate) enum Language {
     /// Built by cargo for wasm32-wasip2
     Rust,
+    /// Built by esbuild and componentize-qjs, which npm brings
+    Js,
 }
 
 /// Dependencies of the SDK; their versions are those of this repository.
@@ -20,11 +22,13 @@ const CRATES: &[&str] = &["proc-macro2", "quote", "serde", "serde_json", "syn", 
 
 /// The files of the SDK, with their paths in a project.
 pub(crate) fn sdk_files(language: Language) -> Vec<(String, String)> {
-    let mut written: Vec<(String, String)> = match language {
-        Language::Rust => vec![("Cargo.toml".into(), workspace()), ("README.md".into(), ABOUT.into())],
-    };
+    let mut written = vec![("README.md".to_owned(), ABOUT.to_owned())];
     let files = match language {
-        Language::Rust => files::SDK_RUST,
+        Language::Rust => {
+            written.push(("Cargo.toml".into(), workspace()));
+            files::SDK_RUST
+        }
+        Language::Js => files::SDK_JS,
     };
     written.extend(files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())));
     written.into_iter().map(|(path, text)| (format!("{SDK}/{path}"), text)).collect()

@@ -43,6 +43,11 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<u8, Fail> {
 
 fn next(language: Language) -> &'static [(&'static str, &'static str)] {
     match language {
+        Language::Js => &[
+            ("npm install", "what it is built with, once"),
+            ("npm test", "its tests, without a host"),
+            ("windlass dev", "builds it, runs it, shows the log, and again at each change"),
+        ],
         Language::Rust => &[
             ("cargo test", "its tests, without a host"),
             ("windlass dev", "builds it, runs it, shows the log, and again at each change"),

@@ -11,6 +11,9 @@ use tokio::process::Command;
 /// Where standard Rust puts components.
 const TARGET: &str = "wasm32-wasip2";
 
+/// Where a build of JavaScript puts its component.
+const COMPONENT: &str = ".windlass/dev/plugin.wasm";
+
 pub(super) struct Project {
     /// Absolute.
     pub(super) root: PathBuf,
@@ -24,8 +27,11 @@ impl Project {
         if root.join("Cargo.toml").is_file() {
             return Ok(Self { root, language: Language::Rust });
         }
+        if root.join("package.json").is_file() {
+            return Ok(Self { root, language: Language::Js });
+        }
         Err(Fail::usage(format!(
-            "{} has no plugin in it: no Cargo.toml. `windlass new NAME` makes one",
+            "{} has no plugin in it: neither Cargo.toml nor package.json. `windlass new NAME` makes one",
             root.display()
         )))
     }
@@ -47,6 +53,7 @@ impl Project {
     pub(super) async fn build(&self, first: bool) -> Result<Option<Vec<u8>>, Fail> {
         let component = match self.language {
             Language::Rust => self.cargo(first).await?,
+            Language::Js => self.node().await?,
         };
         component.map(|file| read::file(&file, read::COMPONENT)).transpose()
     }
@@ -87,6 +94,38 @@ impl Project {
         }
         let none = "it built, and no component came of it: Cargo.toml wants `crate-type = [\"cdylib\"]` under [lib]";
         component.map(Some).ok_or_else(|| Fail::usage(none))
+    }
+
+    /// Built by the SDK of the project, which npm linked.
+    async fn node(&self) -> Result<Option<PathBuf>, Fail> {
+        let sdk = self.root.join("node_modules/windlass/build.mjs");
+        if !sdk.is_file() {
+            eprintln!("windlass: npm install, once");
+            let installed = self.program("npm", &["install", "--no-audit", "--no-fund", "--loglevel", "error"]).await?;
+            if !installed || !sdk.is_file() {
+                return Err(Fail::usage(
+                    "`npm install` did not bring the SDK: package.json wants \"windlass\": \"file:.windlass/sdk/js\"",
+                ));
+            }
+        }
+        let out = self.root.join(COMPONENT);
+        let folder = out.parent().map_or(Ok(()), std::fs::create_dir_all);
+        folder.map_err(|error| Fail::usage(format!("{COMPONENT} can't be written: {error}")))?;
+        let built = self.program("node", &["node_modules/windlass/build.mjs", "--quick", "--out", COMPONENT]).await?;
+        Ok(built.then_some(out))
+    }
+
+    /// Whether it went well; what went wrong is on standard error.
+    async fn program(&self, name: &str, arguments: &[&str]) -> Result<bool, Fail> {
+        let mut program = Command::new(name);
+        program.current_dir(&self.root).args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).kill_on_drop(true);
+        let status = program.status().await.map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => {
+                Fail::usage(format!("there is no {name}: JavaScript is built by Node 20 or newer, https://nodejs.org"))
+            }
+            _ => Fail::usage(format!("{name} can't be run: {error}")),
+        })?;
+        Ok(status.success())
     }
 
     /// The component that a line of cargo tells of.
