@@ -4,6 +4,7 @@
 //! Leaves to others: everything that needs the host's code. It links none of it, so it is built in seconds.
 
 mod args;
+mod author;
 mod cache;
 mod cargo;
 mod chromium;
@@ -44,6 +45,8 @@ usage: cargo xtask COMMAND
         Plugins in JavaScript and Python, built by their own tools, are killed and go on. npm and pip fetch the tools.
   js
         The JavaScript SDK: types, tests in Node, plugins, and these on a host. npm fetches what it needs.
+  author
+        What somebody who writes a plugin does, in Rust and JavaScript: `windlass new`, tests, `windlass dev`, changes.
   bench [NAME …] [--json] [--quick]
         The numbers of docs/scoreboard.md, in a release build. `bench browser` is the browser beside playwright-core,
         which npm fetches.
@@ -69,6 +72,7 @@ fn main() -> ExitCode {
     let done = match command.as_str() {
         "demo" => demo::run(rest),
         "foreign" => foreign::run(rest),
+        "author" => author::run(rest),
         "js" => js::run(rest),
         "test" => test::run(&rest),
         "bench" => measure::bench(rest),

@@ -133,7 +133,13 @@ impl<'a> Session<'a> {
     fn event(&mut self, event: Event) {
         match event {
             Event::Record(record) => self.record(&record),
-            Event::CaughtUp => self.caught_up = true,
+            Event::CaughtUp => {
+                self.caught_up = true;
+                // Those that came before are told of now, once.
+                if !self.interactive {
+                    self.questions.iter().for_each(|question| self.how_to_answer(question));
+                }
+            }
             Event::Note(note) => {
                 self.clear();
                 eprintln!("windlass: {}", for_terminal(&note, false));
