@@ -1,6 +1,6 @@
 //! The examples of docs/plugins.md, run against a world that is made up. Each block of Rust there stands here.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used, dead_code, reason = "tests, and forms of which only the schema is read")]
 
 fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")

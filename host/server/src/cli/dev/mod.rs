@@ -166,10 +166,7 @@ impl Author<'_> {
             *known = Some(manifest.clone());
         }
         self.choose(&manifest, &mut last)?;
-        let task = match self.create(place, &last).await? {
-            Some(task) => task,
-            None => return Ok(130),
-        };
+        let Some(task) = self.create(place, &last).await? else { return Ok(130) };
         let id = task["id"].as_str().unwrap_or_default();
         *self.running.borrow_mut() = Some((place.client.clone(), id.to_owned()));
         if !self.context.json {
@@ -334,6 +331,6 @@ fn told(input: &Map<String, Value>) -> String {
 async fn entered() {
     if lines::next().await.is_none() {
         // The terminal is closed for reading; files can still change.
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }

@@ -136,8 +136,8 @@ impl Project {
         if message["reason"] != "compiler-artifact" || !ours {
             return None;
         }
-        let files = message["filenames"].as_array()?.iter().filter_map(Value::as_str);
-        files.filter(|file| file.ends_with(".wasm")).last().map(PathBuf::from)
+        let mut files = message["filenames"].as_array()?.iter().filter_map(Value::as_str);
+        files.rfind(|file| file.ends_with(".wasm")).map(PathBuf::from)
     }
 
     /// Whether the standard library for components is installed.
