@@ -13,6 +13,7 @@ mod http;
 mod keeping;
 mod many;
 mod parking;
+mod recordings;
 mod refusals;
 mod replay;
 mod script;

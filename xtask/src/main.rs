@@ -16,6 +16,7 @@ mod host;
 mod http;
 mod measure;
 mod process;
+mod recordings;
 mod script;
 mod site;
 mod steps;
@@ -41,6 +42,9 @@ usage: cargo xtask COMMAND
         --verbose  what each of them saw
   foreign
         Plugins in JavaScript and Python, built by their own tools, are killed and go on. npm and pip fetch the tools.
+  recordings
+        The recordings of tests/recordings by Chrome's own runner, @puppeteer/replay, which npm fetches: it must come to
+        the same as what the tests ask of Windlass.
   bench [NAME …] [--json] [--quick]
         The numbers of docs/scoreboard.md, in a release build. `bench browser` is the browser beside playwright-core,
         which npm fetches.
@@ -70,6 +74,7 @@ fn main() -> ExitCode {
         "clients" => clients::run(rest),
         "conformance" => conformance::run(rest),
         "crash" => crash::run(rest),
+        "recordings" => recordings::run(rest),
         "script-component" => script::run(rest),
         "soak" => measure::soak(rest),
         "help" | "-h" | "--help" => {
