@@ -24,6 +24,8 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
     steps.next("The test site");
     let programs = workspace.build(&["windlass-site"], false)?;
     let log = workspace.target.join("recordings-site.log");
+    // The address is read from it: that of an earlier run would be found.
+    let _ = std::fs::remove_file(&log);
     let shop = Shop::open(&programs, &log)?;
     steps.done(&shop.url);
 
