@@ -51,6 +51,13 @@ impl Bench {
         Self { host, data, limits, tuning, slots }
     }
 
+    /// One with options of its own, for as long as it is not started again.
+    pub(crate) async fn with_options(make: impl FnOnce(PathBuf) -> Options) -> Self {
+        let data = Arc::new(tempfile::tempdir().unwrap());
+        let host = Windlass::open(make(data.path().to_owned())).await.unwrap();
+        Self { host, data, limits: Limits::default(), tuning: tuning(), slots: 64 }
+    }
+
     /// The host ends without a word to its turns, and another takes the folder.
     pub(crate) async fn restart(self) -> Self {
         self.restart_after(|| {}).await
@@ -186,6 +193,7 @@ pub(crate) fn options(data: PathBuf, limits: Limits, tuning: Tuning, slots: usiz
         built_in: Vec::new(),
         denied: Vec::new(),
         tuning,
+        authorities: windlass_runtime::Authorities::default(),
         compiling: None,
     }
 }

@@ -19,6 +19,7 @@ mod replay;
 mod script;
 mod secrets;
 mod stops;
+mod tls;
 mod wire;
 
 mod guests {

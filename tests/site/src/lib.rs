@@ -15,7 +15,8 @@
 //! | `/redirect?to=` | a redirect to anywhere |
 //! | `/fence?target=&via=` | tries to reach another server, in the ways listed in `fence.js` |
 //! | `/api/orders` | `{"orders":n,"rejected":m}` |
-//! | `/api/errands/{name}` | `{"errands":n}`; each POST counts one more, `/api/errands` all of them |
+//! | `/once?name=` | an element for each thing that must not be done twice; each runs the errand `{name}.{kind}` |
+//! | `/api/errands/{name}` | `{"errands":n}`; each POST counts one more, `/api/errands` all of them, also by kind |
 //!
 //! ```
 //! # async fn example() -> std::io::Result<()> {

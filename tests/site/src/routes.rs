@@ -33,6 +33,7 @@ pub(crate) fn router(shop: Arc<Shop>) -> Router {
         .route("/verbs", get(async || Html(include_str!("assets/verbs.html"))))
         .route("/verbs/popup", get(async || Html("<!doctype html><title>Popup</title><p>This is the popup")))
         .route("/verbs/report.csv", get(report))
+        .route("/once", get(async || Html(include_str!("assets/once.html"))))
         .route("/fence", get(async || pages::fence()))
         .route("/api/price/{token}", get(price))
         .route("/api/orders", get(orders))
@@ -98,7 +99,7 @@ async fn orders(State(shop): Shared) -> Json<Counts> {
 }
 
 async fn all_errands(State(shop): Shared) -> Response {
-    Json(json!({ "errands": shop.errands(None) })).into_response()
+    Json(json!({ "errands": shop.errands(None), "of": shop.errands_by_kind() })).into_response()
 }
 
 async fn errands(State(shop): Shared, Path(name): Path<String>) -> Response {

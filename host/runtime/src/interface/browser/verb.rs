@@ -49,9 +49,11 @@ pub(super) fn words(doing: &str, done: &str, what: &str) -> (String, String) {
 }
 
 pub(super) fn page_of(turn: &Turn, number: u32) -> Result<Page, Error> {
-    turn.pages.open.lock().get(&number).cloned().ok_or_else(|| {
-        error("page-lost", format!("page p{number} is gone: it was closed, or the host was restarted; open one again"))
-    })
+    turn.pages.open.lock().get(&number).cloned().ok_or_else(|| gone(number))
+}
+
+pub(super) fn gone(number: u32) -> Error {
+    error("page-lost", format!("page p{number} is gone: it was closed, or the host was restarted; open one again"))
 }
 
 /// Calls that could show what a secret says, in whatever form the page likes.
