@@ -1,12 +1,12 @@
 //! Scripts: small ones by the table in `tests/scripts`, and what a host does with them.
 
-use crate::bench::{Bench, failure, local, outcome};
+use crate::bench::{Bench, failure, local, operator, outcome};
 use crate::guests;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_core::{Cause, Kind, Limits, Record, Status, TaskId};
-use windlass_runtime::Action;
+use windlass_runtime::{Action, SetSecret};
 use windlass_site::Site;
 
 /// The engine with its own tools, `script` and `recording`.
@@ -377,7 +377,12 @@ async fn agree(bench: &Bench, id: TaskId) -> windlass_runtime::TaskView {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_script_in_the_guide_runs() {
     let (bench, shop) = (Bench::new().await, site().await);
-    bench.install(&engine(), &[&grant(&shop)]).await;
+    let own = grant(&shop);
+    let state = own.replace("browser ", "browser-state ");
+    bench.install(&engine(), &[&own, &state, "secret shop-password"]).await;
+    let origins = Some(vec![shop.url().trim_end_matches('/').to_owned()]);
+    let password = SetSecret { value: "lovelace".to_owned().into(), origins };
+    bench.host.set_secret(&operator(), "shop-password", password).await.unwrap();
     let guide = std::fs::read_to_string(root().join("docs/scripts.md")).unwrap();
     let guide = guide.replace("https://shop.example", shop.url().trim_end_matches('/'));
     let scripts: Vec<&str> = guide.split("```js\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
