@@ -17,6 +17,7 @@ mod http;
 mod js;
 mod measure;
 mod process;
+mod recordings;
 mod script;
 mod site;
 mod steps;
@@ -44,6 +45,9 @@ usage: cargo xtask COMMAND
         Plugins in JavaScript and Python, built by their own tools, are killed and go on. npm and pip fetch the tools.
   js
         The JavaScript SDK: types, tests in Node, plugins, and these on a host. npm fetches what it needs.
+  recordings
+        The recordings of tests/recordings by Chrome's own runner, @puppeteer/replay, which npm fetches: it must come to
+        the same as what the tests ask of Windlass.
   bench [NAME …] [--json] [--quick]
         The numbers of docs/scoreboard.md, in a release build. `bench browser` is the browser beside playwright-core,
         which npm fetches.
@@ -75,6 +79,7 @@ fn main() -> ExitCode {
         "clients" => clients::run(rest),
         "conformance" => conformance::run(rest),
         "crash" => crash::run(rest),
+        "recordings" => recordings::run(rest),
         "script-component" => script::run(rest),
         "soak" => measure::soak(rest),
         "help" | "-h" | "--help" => {
