@@ -14,6 +14,7 @@ mod js;
 mod keeping;
 mod many;
 mod parking;
+mod recordings;
 mod refusals;
 mod replay;
 mod script;

@@ -18,6 +18,7 @@ mod http;
 mod js;
 mod measure;
 mod process;
+mod recordings;
 mod script;
 mod site;
 mod steps;
@@ -47,6 +48,9 @@ usage: cargo xtask COMMAND
         The JavaScript SDK: types, tests in Node, plugins, and these on a host. npm fetches what it needs.
   author
         What somebody who writes a plugin does, in Rust and JavaScript: `windlass new`, tests, `windlass dev`, changes.
+  recordings
+        The recordings of tests/recordings by Chrome's own runner, @puppeteer/replay, which npm fetches: it must come to
+        the same as what the tests ask of Windlass.
   bench [NAME …] [--json] [--quick]
         The numbers of docs/scoreboard.md, in a release build. `bench browser` is the browser beside playwright-core,
         which npm fetches.
@@ -79,6 +83,7 @@ fn main() -> ExitCode {
         "clients" => clients::run(rest),
         "conformance" => conformance::run(rest),
         "crash" => crash::run(rest),
+        "recordings" => recordings::run(rest),
         "script-component" => script::run(rest),
         "soak" => measure::soak(rest),
         "help" | "-h" | "--help" => {

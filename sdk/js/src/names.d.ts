@@ -319,6 +319,10 @@ export interface Finder {
     locator(selector: string | Locator, filters?: Filters): Locator;
     /** The same as `locator`. */
     frameLocator(selector: string): Locator;
+    /** The nth frame, from 0. */
+    childFrame(at: number): Locator;
+    /** An element by several locators: the first that can be seen is taken. */
+    anyOf(...selectors: (string | Locator)[]): AnyOf;
     getByRole(role: string, options?: RoleOptions): Locator;
     getByText(text: string | RegExp, options?: TextOptions): Locator;
     getByLabel(text: string | RegExp, options?: TextOptions): Locator;
@@ -340,8 +344,12 @@ export interface ElementVerbs {
     focus(options?: Wait): Promise<void>;
     /** Replaces the value of a field. */
     fill(value: string | number, options?: Wait): Promise<void>;
+    /** Fills in a secret by its name; needs `secret NAME`, and a page of an origin that it is bound to. */
+    fillSecret(name: string, options?: Wait): Promise<void>;
     /** Key by key, behind what is there. */
     type(text: string, options?: Typing): Promise<void>;
+    /** Sets a field whatever it is, as Chrome's Recorder means it: any text but the empty one checks a box. */
+    change(value: string, options?: Wait): Promise<void>;
     check(options?: Wait): Promise<void>;
     uncheck(options?: Wait): Promise<void>;
     setChecked(checked: boolean, options?: Wait): Promise<void>;
@@ -356,7 +364,9 @@ export interface ElementVerbs {
     /** Of a field. */
     inputValue(options?: Wait): Promise<string>;
     getAttribute(name: string, options?: Wait): Promise<string | null>;
-    /** Now, without waiting; so are the next. */
+    /** In CSS pixels, as the page is scrolled now; null where it is not shown. */
+    boundingBox(options?: Wait): Promise<{ x: number; y: number; width: number; height: number } | null>;
+    /** Now, without waiting. */
     isVisible(): Promise<boolean>;
     isHidden(): Promise<boolean>;
     isChecked(options?: Wait): Promise<boolean>;
@@ -380,10 +390,11 @@ export interface Locator extends Finder, ElementVerbs {
     pressSequentially(text: string, options?: Typing): Promise<void>;
     /** As an input method does: the text at once. */
     compose(text: string, options?: Wait): Promise<void>;
-    /** Fills in a secret by its name; needs `secret NAME`, and a page of an origin that it is bound to. */
-    fillSecret(name: string, options?: Wait): Promise<void>;
     /** Gives it the focus, then presses `Enter`, `Control+A`. */
     press(keys: string, options?: Wait): Promise<void>;
+    scrollIntoViewIfNeeded(options?: Wait): Promise<void>;
+    /** Until so many are there and all have these properties and attributes; with `visible: false`, until that is not so. */
+    waitForElements(options?: Wait & { operator?: '>=' | '==' | '<='; count?: number; visible?: boolean; properties?: Record<string, Json>; attributes?: Record<string, string> }): Promise<void>;
     dragTo(target: string | Locator, options?: Wait): Promise<void>;
     /** The mouse wheel above it, in CSS pixels. */
     scroll(right: number, down: number, options?: Wait): Promise<void>;
@@ -465,7 +476,7 @@ export interface Page extends Finder, BySelector<ElementVerbs> {
     waitForDownload(options?: Wait & { name?: string }): Promise<Artifact>;
     waitForEvent(event: 'download', options?: Wait & { name?: string }): Promise<Artifact>;
 
-    /** An element by several locators: the first that can be seen is taken. */
-    anyOf(...selectors: (string | Locator)[]): AnyOf;
+    /** The page at an address: this one, a popup, or, for a frame, the page that has it. */
+    at(address: string, timeout?: Millis): Promise<Page>;
 }
-export type AnyOf = Pick<Locator, 'click' | 'dblclick' | 'tap' | 'hover' | 'fill' | 'fillSecret' | 'check' | 'uncheck' | 'selectOption' | 'innerText' | 'evaluate' | 'waitFor'>;
+export type AnyOf = Pick<Locator, 'change' | 'waitForElements' | 'click' | 'dblclick' | 'tap' | 'hover' | 'fill' | 'fillSecret' | 'check' | 'uncheck' | 'selectOption' | 'innerText' | 'evaluate' | 'waitFor'>;

@@ -111,6 +111,36 @@ test('pages are what the test says', async (t) => {
     assert.equal(tested.run('t', {}, { pages }).failure.details.grant, 'browser https://evil.example');
 });
 
+test('fields, lists, counts and scripts of a page', async (t) => {
+    const tested = await made(t, `
+        const page = await names.browser.open();
+        await page.goto('https://a.example');
+        await page.getByLabel('Terms').check();
+        await page.locator('#size').selectOption('l');
+        await page.locator('#note').pressSequentially('ab');
+        await page.locator('#item').hover();
+        await page.waitForURL('https://a.example/');
+        return {
+            note: await page.locator('#note').inputValue(),
+            rows: await page.locator('.row').count(),
+            none: await page.locator('.none').count(),
+            href: await page.locator('#item').getAttribute('href'),
+            sum: await page.evaluate((n) => n + 1, 41),
+        };`, { permissions: ['browser *'] });
+    const done = [];
+    const elements = {
+        'label="Terms"': { check: () => done.push('checked') },
+        '#size': { select: (_, options) => done.push(...options) },
+        '#note': {},
+        '.row': { count: 3 },
+        '#item': { attributes: { href: '/mug' }, hover: () => done.push('hovered') },
+    };
+    const pages = { 'https://a.example/': { elements, evaluate: (script, n) => n + 1 } };
+    const run = tested.run('t', {}, { pages });
+    assert.deepEqual(run.outcome?.structured, { note: 'ab', rows: 3, none: 0, href: '/mug', sum: 42 }, run.failure?.message);
+    assert.deepEqual(done, ['checked', 'l', 'hovered']);
+});
+
 test('a lost page is opened again, a press in doubt is not repeated', async (t) => {
     const tested = await made(t, `
         return names.browser.withPage(async (page) => {
