@@ -24,8 +24,8 @@ for (const table of ['api', 'pages']) {
         write(`${table}-${name}`, lines.filter((line) => !line.startsWith('--- ')).join('\n'));
     }
 }
-// What functions that run in a page see there.
-writeFileSync(join(folder, 'page.d.ts'), ['document', 'window', 'localStorage', 'scrollY'].map((name) => `declare const ${name}: any;\n`).join(''));
+// What functions that run in a page see there, and what an editor knows anyway.
+writeFileSync(join(folder, 'page.d.ts'), ['document', 'window', 'localStorage', 'scrollY', 'performance'].map((name) => `declare const ${name}: any;\n`).join(''));
 const compilerOptions = {
     strict: true, useUnknownInCatchVariables: false, noImplicitAny: false, noEmit: true, allowJs: true, checkJs: true,
     target: 'es2024', lib: ['es2024'], module: 'esnext', types: [],
