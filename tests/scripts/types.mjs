@@ -24,8 +24,10 @@ for (const table of ['api', 'pages']) {
         write(`${table}-${name}`, lines.filter((line) => !line.startsWith('--- ')).join('\n'));
     }
 }
+// What functions that run in a page see there, and what an editor knows anyway.
+writeFileSync(join(folder, 'page.d.ts'), ['document', 'window', 'localStorage', 'scrollY', 'performance'].map((name) => `declare const ${name}: any;\n`).join(''));
 const compilerOptions = {
     strict: true, useUnknownInCatchVariables: false, noImplicitAny: false, noEmit: true, allowJs: true, checkJs: true,
-    target: 'es2024', lib: ['es2024'], module: 'esnext', moduleDetection: 'force', types: [],
+    target: 'es2024', lib: ['es2024'], module: 'esnext', types: [],
 };
-writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.js', join(root, 'sdk/js/src/windlass.d.ts')] }, null, 2));
+writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.js', 'page.d.ts', join(root, 'sdk/js/src/windlass.d.ts')] }, null, 2));

@@ -69,7 +69,7 @@ declare function confirm(message: string, options?: Omit<Question, 'message' | '
 /** Values that live across the turns of the task. */
 declare const state: {
     get(key: string): Promise<any>;
-    set(key: string, value: Json): Promise<void>;
+    set(key: string, value: Json | undefined): Promise<void>;
     delete(key: string): Promise<void>;
     keys(prefix?: string): Promise<string[]>;
 };

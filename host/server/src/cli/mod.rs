@@ -43,6 +43,7 @@ mod token;
 mod tools;
 
 pub(crate) use fields::typed;
+pub(crate) use read::script_text;
 
 use crate::client::{Client, Fail};
 use crate::settings::{Raw, Settings};
