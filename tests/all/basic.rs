@@ -1,10 +1,11 @@
 //! What plain plugins show, and what becomes of it.
 
-use crate::bench::{Bench, failure, local, operator, outcome};
+use crate::bench::{Bench, failure, local, manual, operator, outcome, tuning};
 use crate::guests;
 use serde_json::json;
+use std::time::Duration;
 use windlass_core::{Kind, Status, WaitingFor};
-use windlass_runtime::{Action, CreateTask, Error};
+use windlass_runtime::{Action, CreateTask, Error, Tuning};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_component_greets_in_every_way_a_log_has() {
@@ -144,10 +145,15 @@ pub(crate) async fn confirm(bench: &Bench, id: windlass_core::TaskId, key: &str)
 
 #[tokio::test(flavor = "multi_thread")]
 async fn both_ways_to_sleep_show_on_the_clocks() {
-    let bench = Bench::new().await;
+    let (time, clock) = manual();
+    let bench = Bench::with_tuning(Tuning { clock, ..tuning() }).await;
     bench.install(guests::BASIC_SLEEP, &[]).await;
     let id = bench.create("basic_sleep", json!({"ms": 60})).await;
-    let task = bench.ended(id).await;
+    while bench.task(id).await.open {
+        time.advance(Duration::from_millis(5));
+        tokio::task::yield_now().await;
+    }
+    let task = bench.task(id).await;
     let got = &outcome(&task)["structured"];
     for clock in ["task_ms", "std_ms"] {
         let ms = got[clock].as_u64().unwrap_or_else(|| panic!("{}", failure(&task)));

@@ -65,6 +65,11 @@ impl Bench {
         Self { host, ..self }
     }
 
+    /// The next host goes by this clock.
+    pub(crate) fn set_clock(&mut self, clock: Clock) {
+        self.tuning.clock = clock;
+    }
+
     pub(crate) async fn install(&self, path: &str, grants: &[&str]) {
         let bytes = std::fs::read(path).unwrap();
         let grants = grants.iter().map(|g| (*g).to_owned()).collect();

@@ -11,8 +11,10 @@ mod forgets;
 mod hostile;
 mod http;
 mod keeping;
+mod limits;
 mod many;
 mod parking;
+mod recovery;
 mod refusals;
 mod replay;
 mod script;
@@ -37,6 +39,7 @@ fn every_program_has_a_test() {
         include_str!("http.rs"),
         include_str!("forgets.rs"),
         include_str!("keeping.rs"),
+        include_str!("limits.rs"),
         include_str!("many.rs"),
         include_str!("parking.rs"),
         include_str!("refusals.rs"),

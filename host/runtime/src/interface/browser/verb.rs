@@ -6,7 +6,7 @@ use crate::bindings::windlass::plugin::types::Error;
 use crate::host::Host;
 use crate::step::{Done, Step};
 use crate::turn::{Turn, error};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::future::Future;
 use std::sync::Arc;
 use windlass_browser::{Call as BrowserCall, Page};
@@ -50,7 +50,9 @@ pub(super) fn words(doing: &str, done: &str, what: &str) -> (String, String) {
 
 pub(super) fn page_of(turn: &Turn, number: u32) -> Result<Page, Error> {
     turn.pages.open.lock().get(&number).cloned().ok_or_else(|| {
-        error("page-lost", format!("page p{number} is gone: it was closed, or the host was restarted; open one again"))
+        let message = format!("page p{number} is gone: it was closed, or the host was restarted; open one again");
+        let details = turn.pages.was_at(number).map(|url| json!({ "url": url }).to_string());
+        Error { details, ..error("page-lost", message) }
     })
 }
 
