@@ -315,5 +315,26 @@ mod tests {
         assert!(!key.exists());
         assert!(vault.remove("a").await.unwrap() && !vault.remove("a").await.unwrap());
         vault.set("b", value("x"), origins(&["https://a.example"])).await.unwrap();
+
+        // A pipe is not waited for.
+        std::fs::remove_file(&key).unwrap();
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mknodat(rustix::fs::CWD, &key, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        let Err(why) = vault.open("b", None).await.unwrap() else { panic!("it opened") };
+        assert!(why.ends_with("can't be read: no regular file"), "{why}");
+    }
+
+    #[tokio::test]
+    async fn what_was_sealed_opens_where_it_belongs_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let vault = Vault::new(Store::memory(), folder.path().join("secrets.key"), Clock::system());
+        let sealed = vault.seal("turn 1", "cart=mug").await.unwrap();
+        assert!(!sealed.windows(4).any(|bytes| bytes == b"cart"));
+        assert_eq!(vault.unseal("turn 1", &sealed).unwrap().unwrap().as_str(), "cart=mug");
+        assert!(vault.unseal("turn 2", &sealed).unwrap().is_none() && vault.unseal("turn 1", b"x").unwrap().is_none());
+        // The same key, from then on.
+        let again = vault.seal("turn 1", "cart=mug").await.unwrap();
+        assert_ne!(again, sealed, "never the same bytes");
+        assert_eq!(vault.unseal("turn 1", &sealed).unwrap().unwrap().as_str(), "cart=mug");
     }
 }
