@@ -149,11 +149,13 @@ async fn both_ways_to_sleep_show_on_the_clocks() {
     let bench = Bench::with_tuning(Tuning { clock, ..tuning() }).await;
     bench.install(guests::BASIC_SLEEP, &[]).await;
     let id = bench.create("basic_sleep", json!({"ms": 60})).await;
-    while bench.task(id).await.open {
-        time.advance(Duration::from_millis(5));
-        tokio::task::yield_now().await;
-    }
-    let task = bench.task(id).await;
+    bench.waits().await;
+    time.advance(Duration::from_millis(60));
+    bench.until_log(id, |log| log.iter().any(|r| r.text == "Slept in the host")).await;
+    bench.waits().await;
+    // The guest's clock is a little ahead: it is read.
+    time.advance(Duration::from_millis(61));
+    let task = bench.ended(id).await;
     let got = &outcome(&task)["structured"];
     for clock in ["task_ms", "std_ms"] {
         let ms = got[clock].as_u64().unwrap_or_else(|| panic!("{}", failure(&task)));

@@ -51,6 +51,13 @@ impl Bench {
         Self { host, data, limits, tuning, slots }
     }
 
+    /// One with options of its own, for as long as it is not started again.
+    pub(crate) async fn with_options(make: impl FnOnce(PathBuf) -> Options) -> Self {
+        let data = Arc::new(tempfile::tempdir().unwrap());
+        let host = Windlass::open(make(data.path().to_owned())).await.unwrap();
+        Self { host, data, limits: Limits::default(), tuning: tuning(), slots: 64 }
+    }
+
     /// The host ends without a word to its turns, and another takes the folder.
     pub(crate) async fn restart(self) -> Self {
         self.restart_after(|| {}).await
@@ -83,6 +90,20 @@ impl Bench {
 
     pub(crate) async fn task(&self, id: TaskId) -> TaskView {
         self.host.task(&local(), id).await.unwrap()
+    }
+
+    /// Until the only turn there is waits, warm or parked: no time of its own passes any more.
+    pub(crate) async fn waits(&self) {
+        let wait = async {
+            loop {
+                let health = self.host.health().await;
+                if health.turns == health.waiting && health.waiting as u64 + health.parked == 1 {
+                    break;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        assert!(tokio::time::timeout(PATIENCE, wait).await.is_ok(), "{:?}", self.host.health().await);
     }
 
     /// Until this many turns are parked.
@@ -191,6 +212,7 @@ pub(crate) fn options(data: PathBuf, limits: Limits, tuning: Tuning, slots: usiz
         built_in: Vec::new(),
         denied: Vec::new(),
         tuning,
+        authorities: windlass_runtime::Authorities::default(),
         compiling: None,
     }
 }

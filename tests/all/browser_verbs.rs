@@ -4,7 +4,7 @@ use crate::basic::confirm;
 use crate::bench::{Bench, PATIENCE, failure, local, operator, outcome};
 use crate::guests;
 use serde_json::{Value, json};
-use windlass_core::{Kind, Status, TaskId};
+use windlass_core::{Call, Kind, Status, TaskId, WaitingFor};
 use windlass_runtime::{Caller, CreateTask, PatchPlugin, SetSecret};
 use windlass_site::Site;
 
@@ -33,6 +33,7 @@ async fn every_verb_works_through_a_plugin_and_is_a_line_of_the_log() {
     let got = lines(&bench, id).await;
     let expected = [
         "select [\"l\"]",
+        "box true true",
         "value Ada L 東京",
         "attribute Some(\"report.csv\")",
         "attribute None",
@@ -46,6 +47,7 @@ async fn every_verb_works_through_a_plugin_and_is_a_line_of_the_log() {
         "snapshot true false",
         "ready true",
         "popup Popup",
+        "pages [Some(\"p1\"), Some(\"p2\")]",
         "console true",
         "errors true",
         "requests true",
@@ -226,6 +228,58 @@ async fn what_was_downloaded_into_the_workdir_is_there_again_after_a_crash() {
     let task = bench.ended(id).await;
     assert_eq!(outcome(&task)["structured"]["text"], "item,price\nmug,19.90\n", "{}", failure(&task));
     assert_eq!(bench.texts(id, Kind::Artifact).await, ["Download report__1_.csv, 21 B"], "kept once");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn all_that_must_be_done_once_is_counted_once_and_what_went_with_a_host_is_not_told_as_empty() {
+    let (bench, site) = (Bench::new().await, site().await);
+    let mut grants: Vec<_> = ["browser", "browser-state", "http"].map(|on| format!("{on} {}", origin(&site))).into();
+    grants.extend(["workdir", "secret shop-password", "reveal shop-password"].map(str::to_owned));
+    bench.install(guests::CRASH_PAGES, &grants.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    let secret = SetSecret { value: SECRET.to_owned().into(), origins: Some(vec![origin(&site)]) };
+    bench.host.set_secret(&operator(), "shop-password", secret).await.unwrap();
+    let id = bench.create("crash_pages", json!({"shop": origin(&site), "name": "ada"})).await;
+    bench.asks(id).await;
+    let bench = bench.restart().await;
+    confirm(&bench, id, "t1.go-on").await;
+    let task = bench.until(id, |task| task.waiting_for == Some(WaitingFor::Message)).await;
+    assert_eq!(
+        outcome(&task)["structured"]["files"],
+        json!(["a.txt 50", "b.txt 50", "c.csv 21"]),
+        "{}",
+        failure(&task)
+    );
+    assert_eq!(site.errands(), 16, "what the page and the request count");
+    let log = bench.log(id).await;
+    let lost =
+        log.iter().find(|r| r.kind == Kind::StepFinished && r.data["ok"] == false).expect("one went with the host");
+    assert_eq!((&lost.data["call"], &lost.data["error"]["code"]), (&json!("browser.cookies"), &json!("page-lost")));
+    let verbs: Vec<_> = Call::ALL.iter().filter(|call| call.name().starts_with("browser.")).collect();
+    let used = |call: &Call| log.iter().any(|record| record.data.get("call").is_some_and(|name| name == call.name()));
+    let unused: Vec<_> = verbs.into_iter().filter(|call| !used(call)).collect();
+    // A picture is a record of its own kind, without the call's name.
+    assert_eq!(unused, [&Call::BrowserScreenshot]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whatever_a_turn_leaves_open_ends_with_it() {
+    let (bench, site) = (Bench::new().await, site().await);
+    bench.install(guests::SOAK_PAGES, &[&format!("browser {}", origin(&site))]).await;
+    for (way, status) in [
+        ("left", Status::Completed),
+        ("popup", Status::Completed),
+        ("taken", Status::Completed),
+        ("download", Status::Completed),
+        ("failed", Status::Failed),
+        ("trap", Status::Failed),
+    ] {
+        let id = bench.create("soak_pages", json!({"shop": origin(&site), "way": way})).await;
+        let task = bench.ended(id).await;
+        assert_eq!(task.status, status, "{way}: {}", failure(&task));
+        assert_eq!(bench.host.health().await.contexts, 0, "{way}");
+        let left = std::fs::read_dir(bench.data.path().join("passing")).map_or(0, Iterator::count);
+        assert_eq!(left, 0, "{way}: files on their way go with the context");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -180,13 +180,22 @@ impl<'a> World<'a> {
     }
 }
 
-/// A log without what may differ: times, and the kinds that tell of a crash.
+/// A log without what may differ: times, the kinds that tell of a crash, and how far the places of steps are apart: a clock
+/// that is read after some time has a place of its own, and time may pass in one life where it did not in the other.
 fn comparable(log: &[Record], id: TaskId) -> Vec<Value> {
+    let mut steps: Vec<(u32, Value)> = Vec::new();
     let told = log.iter().filter(|record| !matches!(record.kind, Kind::TurnResumed | Kind::PageLost));
     told.map(|record| {
         let mut data = record.data.clone();
         for field in ["durationMs", "expiresAt"] {
             data.remove(field);
+        }
+        if let Some(step) = data.get_mut("step") {
+            let known = steps.iter().position(|known| *known == (record.turn, step.clone()));
+            if known.is_none() {
+                steps.push((record.turn, step.clone()));
+            }
+            *step = json!(known.unwrap_or(steps.len() - 1));
         }
         let value = json!([record.turn, record.kind, record.text, data]);
         serde_json::from_str(&value.to_string().replace(&id.to_string(), "TASK")).unwrap()

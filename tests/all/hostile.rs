@@ -121,6 +121,7 @@ async fn a_guest_that_ignores_a_cancel_is_dropped_after_the_grace() {
     bench.host.cancel(&local(), id).await.unwrap();
     let stubborn = "I was told to stop, and won't";
     bench.until_log(id, |log| log.iter().any(|r| r.text == stubborn)).await;
+    time.slept(Duration::from_secs(10)).await;
     time.advance(Duration::from_millis(9_999));
     assert!(bench.task(id).await.open, "ten seconds by default");
     time.advance(Duration::from_millis(1));

@@ -23,7 +23,7 @@ async fn start(bench: &Bench, requests: Value, more: Value) -> TaskId {
     bench.create("http_send", input).await
 }
 
-async fn sent(bench: &Bench, requests: Value) -> (TaskId, Vec<String>) {
+pub(crate) async fn sent(bench: &Bench, requests: Value) -> (TaskId, Vec<String>) {
     let id = start(bench, requests, json!({})).await;
     (id, answers(&bench.ended(id).await))
 }

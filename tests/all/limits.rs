@@ -20,13 +20,7 @@ async fn rests(bench: &Bench, id: TaskId, number: usize) {
     bench.asks(id).await;
     assert_eq!(bench.texts(id, Kind::InputRequested).await.len(), number);
     // The question is there; in a moment the turn stands still.
-    loop {
-        let health = bench.host.health().await;
-        if health.waiting as u64 + health.parked == 1 {
-            break;
-        }
-        tokio::task::yield_now().await;
-    }
+    bench.waits().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -119,13 +119,19 @@ async fn judge(bench: &Bench, case: &Case<'_>) -> Vec<String> {
     wrong
 }
 
+/// The cases of a file, all of them or those that `WINDLASS_ONLY` names.
 async fn run(file: &str, limits: Limits) {
     let text = std::fs::read_to_string(root().join("tests/scripts").join(file)).unwrap();
     let bench = Bench::with_limits(limits).await;
     bench.install(&engine(), &[]).await;
+    hold(&bench, file, &text).await;
+}
+
+async fn hold(bench: &Bench, file: &str, text: &str) {
+    let only = std::env::var("WINDLASS_ONLY").unwrap_or_default();
     let mut wrong = Vec::new();
-    for case in cases(&text) {
-        for what in judge(&bench, &case).await {
+    for case in cases(text).into_iter().filter(|case| case.name.contains(&only)) {
+        for what in judge(bench, &case).await {
             wrong.push(format!("{}: {what}", case.name));
         }
     }
@@ -155,6 +161,16 @@ async fn a_script_beyond_a_limit_ends_with_a_clear_failure() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_script_that_wants_too_much_memory_hears_of_it() {
     run("memory.txt", Limits::default()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_verb_of_a_page_does_what_it_says() {
+    let (bench, shop) = (Bench::new().await, site().await);
+    let origin = shop.url().trim_end_matches('/').to_owned();
+    let grants = ["browser", "browser-state", "http"].map(|word| format!("{word} {origin}"));
+    bench.install(&engine(), &grants.each_ref().map(String::as_str)).await;
+    let text = std::fs::read_to_string(root().join("tests/scripts/pages.txt")).unwrap();
+    hold(&bench, "pages.txt", &text.replace("SITE", &origin)).await;
 }
 
 async fn site() -> Site {

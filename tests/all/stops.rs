@@ -78,6 +78,7 @@ async fn a_guest_that_ignores_it_or_spins_is_dropped_after_the_grace() {
     for how in [How::Cancel, How::Deadline] {
         for (tool, seen) in [("hostile_cancel_ignorer", "Ignoring"), ("hostile_spin", "Spinning")] {
             let id = stop(&host, how, tool, json!({}), seen).await;
+            host.1.slept(GRACE).await;
             host.1.advance(GRACE - Duration::from_millis(1));
             assert!(host.0.task(id).await.open, "{tool} {how:?}: within the grace");
             host.1.advance(Duration::from_millis(1));
@@ -135,6 +136,7 @@ async fn a_queued_turn_ends_at_once_and_never_runs() {
     }
     assert_eq!((task.status, task.cause), (Status::Failed, Some(Cause::Deadline)));
     bench.host.cancel(&local(), running).await.unwrap();
+    time.slept(GRACE).await;
     time.advance(GRACE);
     bench.ended(running).await;
 }

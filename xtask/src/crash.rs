@@ -9,7 +9,7 @@ use std::process::Command;
 
 pub(crate) fn run(given: Vec<String>) -> Result<()> {
     let mut args = Args::new(given);
-    let script = args.switch("--script");
+    let (script, pages) = (args.switch("--script"), args.switch("--pages"));
     let (every, kills) = (args.number("--every")?, args.number("--kills")?);
     let (disk, stops) = (args.switch("--disk"), args.switch("--stops"));
     args.end()?;
@@ -38,7 +38,7 @@ pub(crate) fn run(given: Vec<String>) -> Result<()> {
     if let Some(every) = every {
         command.args(["--every", &every.to_string()]);
     }
-    command.args(script.then_some("--script"));
+    command.args(script.then_some("--script")).args(pages.then_some("--pages"));
     if let Some(kills) = kills {
         command.args(["--kills", &kills.to_string()]);
     }

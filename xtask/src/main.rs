@@ -41,7 +41,7 @@ usage: cargo xtask COMMAND
         --verbose  what each of them saw
   foreign
         Plugins in JavaScript and Python, built by their own tools, are killed and go on. npm and pip fetch the tools.
-  bench [NAME] [--json] [--quick]
+  bench [NAME …] [--json] [--quick]
         The numbers of docs/scoreboard.md, in a release build. `bench browser` is the browser beside playwright-core,
         which npm fetches.
   soak [--minutes N]

@@ -1,8 +1,8 @@
-//! `cargo xtask bench` and `soak`: both build in release, and run `windlass-bench` against a host of its own.
+//! `cargo xtask bench` and `soak`: both build in release (`soak --dev`: as tests are built), and run `windlass-bench` against a host of its own.
 
 use crate::args::Args;
 use crate::{cargo, chromium};
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use std::process::Command;
 
 pub(crate) fn bench(given: Vec<String>) -> Result<()> {
@@ -12,7 +12,10 @@ pub(crate) fn bench(given: Vec<String>) -> Result<()> {
     if names.iter().any(|name| name == "browser") {
         return browser(json, quick);
     }
-    let mut command = measurer()?;
+    let mut command = measurer(true)?;
+    if names.is_empty() || names.iter().any(|name| name == "durability") {
+        command.env("WINDLASS_BROWSER", chromium::find()?);
+    }
     command.arg("bench").args(names);
     command.args(json.then_some("--json")).args(quick.then_some("--quick"));
     cargo::run(&mut command)
@@ -47,18 +50,25 @@ const PEER: &str = "playwright-core@1.65.1";
 
 pub(crate) fn soak(given: Vec<String>) -> Result<()> {
     let mut args = Args::new(given);
-    let minutes = args.number("--minutes")?.unwrap_or(5);
+    let (minutes, pages) = (args.number("--minutes")?, args.number("--pages")?);
+    let release = !args.switch("--dev");
     args.end()?;
-    let browser = chromium::find()?;
-    cargo::run(measurer()?.args(["soak", "--minutes", &minutes.to_string()]).env("WINDLASS_BROWSER", browser))
+    ensure!(minutes.is_none() || pages.is_none(), "--minutes and --pages are each a run of its own");
+    let mut command = measurer(release)?;
+    command.arg("soak");
+    match pages {
+        Some(pages) => command.args(["--pages", &pages.to_string()]),
+        None => command.args(["--minutes", &minutes.unwrap_or(5).to_string()]),
+    };
+    cargo::run(command.env("WINDLASS_BROWSER", chromium::find()?))
 }
 
 /// The program, and where all that it runs lies.
-fn measurer() -> Result<Command> {
+fn measurer(release: bool) -> Result<Command> {
     let workspace = cargo::Workspace::find()?;
     cargo::wasm_target(&workspace.root)?;
-    eprintln!("builds in release (the first time this takes a while)");
-    let programs = workspace.build(&["windlass", "windlass-site", "windlass-bench"], true)?;
+    eprintln!("builds{} (the first time this takes a while)", if release { " in release" } else { "" });
+    let programs = workspace.build(&["windlass", "windlass-site", "windlass-bench"], release)?;
     let guests = workspace.components("tests/programs", true)?;
     let examples = workspace.components("examples", false)?;
     let mut command = Command::new(programs.join("windlass-bench"));

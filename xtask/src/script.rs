@@ -93,7 +93,9 @@ fn gather(root: &Path, source: &Path) -> Result<PathBuf> {
     if source.exists() {
         std::fs::remove_dir_all(source).context("the old sources can't be removed")?;
     }
-    for part in ["plugins/script/src", "sdk/rust/src", "sdk/rust/macros/src", "host/recording/src", "wit"] {
+    for part in
+        ["plugins/script/src", "sdk/js/src/api", "sdk/rust/src", "sdk/rust/macros/src", "host/recording/src", "wit"]
+    {
         copy(&root.join(part), &source.join(part))?;
     }
     for package in ["sdk/rust", "sdk/rust/macros", "host/recording"] {

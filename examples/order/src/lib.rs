@@ -84,3 +84,6 @@ fn price_of(page: &Page) -> Result<String> {
 }
 
 windlass::plugin! { description: "Orders from a web shop, after asking.", tools: [order] }
+
+#[cfg(test)]
+mod tests;

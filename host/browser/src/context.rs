@@ -94,7 +94,7 @@ impl Context {
             opened = self.open_tab(id, options, &deadline).await;
         }
         let tab = opened?;
-        self.pages().insert(id, Arc::clone(&tab));
+        self.tabs().insert(id, Arc::clone(&tab));
         let options = tab.owner().map(|owner| owner.options).unwrap_or_default();
         Ok(Page::new(tab, Arc::clone(&self.guard), options))
     }
@@ -119,7 +119,7 @@ impl Context {
         let options = opener.tab().owner().map(|owner| owner.options).unwrap_or_default();
         let (options, events) = (Arc::clone(&options), self.guard.events.clone());
         tab.set_owner(Owner { page: id, popup: false, options: Arc::clone(&options), events });
-        self.pages().insert(id, Arc::clone(&tab));
+        self.tabs().insert(id, Arc::clone(&tab));
         Ok(Page::new(tab, Arc::clone(&self.guard), options))
     }
 
@@ -152,7 +152,7 @@ impl Context {
 
     async fn open_tab(&self, id: u32, mut options: PageOptions, deadline: &Deadline) -> Result<Arc<Tab>, Error> {
         let place = deadline.run("the browser to start", self.place()).await??;
-        self.browser.check_limits(&place.engine, self.guard_pages())?;
+        self.browser.check_limits(&place.engine, self.open_count())?;
         options.user_agent.get_or_insert_with(|| place.engine.agent().to_owned());
         let owner = Owner { page: id, popup: false, options: Arc::new(options), events: self.guard.events.clone() };
         let (give, taken) = oneshot::channel();
@@ -186,7 +186,7 @@ impl Context {
         }
         self.browser.context_closed();
         self.guard.fence.close();
-        self.pages().clear();
+        self.tabs().clear();
         let place = self.place_slot().take()?;
         place.engine.targets().disown(&place.id);
         place.engine.is_alive().then_some(place)
@@ -197,7 +197,7 @@ impl Context {
         if self.closed.load(Ordering::SeqCst) {
             return Err(Error::invalid("the context is closed"));
         }
-        let mut pages = self.pages();
+        let mut pages = self.tabs();
         pages.retain(|_, tab| {
             let open = tab.gone().is_none();
             if !open {
@@ -263,7 +263,7 @@ impl Context {
     /// Origins whose storage may hold something.
     pub(crate) fn origins(&self) -> BTreeSet<String> {
         let mut origins = self.origins.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        for tab in self.pages().values() {
+        for tab in self.tabs().values() {
             origins.extend(tab.state.borrow().origins.iter().cloned());
         }
         origins
@@ -283,15 +283,15 @@ impl Context {
         Ok(Page::new(tab, Arc::clone(&self.guard), Arc::default()))
     }
 
-    fn guard_pages(&self) -> usize {
-        self.pages().values().filter(|tab| tab.gone().is_none()).count()
+    fn open_count(&self) -> usize {
+        self.tabs().values().filter(|tab| tab.gone().is_none()).count()
     }
 
     fn opening(&self) -> MutexGuard<'_, HashSet<u32>> {
         self.opening.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn pages(&self) -> MutexGuard<'_, HashMap<u32, Arc<Tab>>> {
+    pub(crate) fn tabs(&self) -> MutexGuard<'_, HashMap<u32, Arc<Tab>>> {
         self.pages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -342,7 +342,7 @@ impl Drop for Context {
 
 impl std::fmt::Debug for Context {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Context").field("pages", &self.pages().len()).finish_non_exhaustive()
+        f.debug_struct("Context").field("pages", &self.tabs().len()).finish_non_exhaustive()
     }
 }
 

@@ -37,6 +37,7 @@ mod locator;
 mod memory;
 mod options;
 mod page;
+mod pages;
 mod records;
 mod storage;
 mod tab;
@@ -57,6 +58,7 @@ pub use options::{
     Button, ClickOptions, ColorScheme, Credentials, DialogAnswer, Dialogs, Format, Geolocation, Image, LoadState,
     Navigation, PageOptions, PdfOptions, Shot, SnapshotOptions, Until,
 };
-pub use page::Page;
+pub use page::{Page, Rect};
+pub use pages::OpenPage;
 pub use records::{ConsoleMessage, PageError, Request};
 pub use storage::{Cookie, Entry, OriginState, StorageState};

@@ -202,6 +202,11 @@ impl Tab {
         });
     }
 
+    /// The popups that were not taken yet, the oldest first.
+    pub(crate) fn waiting_popups(&self) -> Vec<Arc<Tab>> {
+        self.popups.borrow().iter().filter(|popup| popup.gone().is_none()).cloned().collect()
+    }
+
     /// The oldest popup that was not taken yet, as soon as there is one.
     pub(crate) async fn take_popup(&self) -> Arc<Tab> {
         let mut popups = self.popups.subscribe();

@@ -163,6 +163,12 @@ calls! {
     BrowserCount = "browser.count", Redo, false;
     /// Reads HTML.
     BrowserHtml = "browser.html", Redo, false;
+    /// Reads where an element lies.
+    BrowserBoundingBox = "browser.bounding-box", Redo, false;
+    /// Scrolls an element into view.
+    BrowserScrollIntoView = "browser.scroll-into-view", Redo, true;
+    /// Lists the pages that are open.
+    BrowserPages = "browser.pages", Redo, false;
     /// Runs a script.
     BrowserEvaluate = "browser.evaluate", Once, true;
     /// Runs a script that may run again.

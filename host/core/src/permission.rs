@@ -17,6 +17,15 @@ pub enum Origins {
     One(Origin),
 }
 
+/// Which secrets a line means.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Secrets {
+    /// In a manifest only: any that the operator names. A grant names each.
+    Any,
+    /// The one of this name.
+    One(String),
+}
+
 /// One line of permission.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Permission {
@@ -27,9 +36,9 @@ pub enum Permission {
     /// `browser-state ORIGIN`: cookies and storage of its pages may be read and set.
     BrowserState(Origins),
     /// `secret NAME`: it may be sent to the origins it is bound to, without being seen.
-    Secret(String),
+    Secret(Secrets),
     /// `reveal NAME`: its value may be seen.
-    Reveal(String),
+    Reveal(Secrets),
     /// `workdir`: files under `/workdir`.
     Workdir,
 }
@@ -54,7 +63,9 @@ pub enum PermissionError {
         word: &'static str,
     },
     /// `secret` or `reveal` without the name of a secret.
-    #[error("`{0}` does not name a secret: a name is [a-z][a-z0-9_-]{{0,63}}, and each is asked for by its own line")]
+    #[error(
+        "`{0}` does not name a secret: a name is [a-z][a-z0-9_-]{{0,63}}, or `*` in a manifest for any that is granted by its name"
+    )]
     NotASecret(String),
     /// `workdir` with something behind it.
     #[error("`{0}`: nothing goes behind `workdir`")]
@@ -81,9 +92,29 @@ impl Permission {
         match (self, granted) {
             (Self::Browser(Origins::Any), Self::Browser(_))
             | (Self::BrowserState(Origins::Any), Self::BrowserState(_))
-            | (Self::Http(Origins::Any), Self::Http(_)) => true,
+            | (Self::Http(Origins::Any), Self::Http(_))
+            | (Self::Secret(Secrets::Any), Self::Secret(_))
+            | (Self::Reveal(Secrets::Any), Self::Reveal(_)) => true,
             (asked, granted) => asked == granted,
         }
+    }
+
+    /// Whether an operator may say it: no grant is for secrets that have no name yet.
+    #[must_use]
+    pub fn is_grant(&self) -> bool {
+        !matches!(self, Self::Secret(Secrets::Any) | Self::Reveal(Secrets::Any))
+    }
+
+    /// `secret NAME`.
+    #[must_use]
+    pub fn secret(name: &str) -> Self {
+        Self::Secret(Secrets::One(name.to_owned()))
+    }
+
+    /// `reveal NAME`.
+    #[must_use]
+    pub fn reveal(name: &str) -> Self {
+        Self::Reveal(Secrets::One(name.to_owned()))
     }
 }
 
@@ -93,6 +124,15 @@ impl fmt::Display for Origins {
             Self::Any => f.write_str("*"),
             Self::One(origin) => origin.fmt(f),
         }
+    }
+}
+
+impl fmt::Display for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Any => "*",
+            Self::One(name) => name,
+        })
     }
 }
 
@@ -125,9 +165,10 @@ impl FromStr for Permission {
             }
             None => Err(PermissionError::NotAnOrigin { line: line(), word }),
         };
-        let secret = || {
-            let name = rest.filter(|name| is_name(name)).map(str::to_owned);
-            name.ok_or_else(|| PermissionError::NotASecret(line()))
+        let secret = || match rest {
+            Some("*") => Ok(Secrets::Any),
+            Some(name) if is_name(name) => Ok(Secrets::One(name.to_owned())),
+            _ => Err(PermissionError::NotASecret(line())),
         };
         match word {
             "browser" => origins("browser").map(Self::Browser),
@@ -250,6 +291,8 @@ mod tests {
             "http https://api.example:8443",
             "secret shop-password",
             "reveal api_key2",
+            "secret *",
+            "reveal *",
             "workdir",
         ] {
             assert_eq!(p(line).to_string(), line);
@@ -277,7 +320,7 @@ mod tests {
             assert_eq!(line.parse::<Permission>(), Err(PermissionError::NotAnOrigin { line: line.clone(), word }));
         }
         assert_eq!("workdir /tmp".parse::<Permission>(), Err(PermissionError::Bare("workdir /tmp".into())));
-        for line in ["secret", "secret *", "reveal A", "reveal a b", "secret ../key"] {
+        for line in ["secret", "secret * *", "reveal A", "reveal a b", "secret ../key"] {
             assert_eq!(line.parse::<Permission>(), Err(PermissionError::NotASecret(line.into())), "{line}");
         }
     }
@@ -291,6 +334,8 @@ mod tests {
         assert_eq!(granted.under(&[]), Grants::default());
         let secrets = Grants(vec![p("secret a"), p("reveal a")]);
         assert_eq!(secrets.under(&[p("secret a"), p("secret b")]), Grants(vec![p("secret a")]));
+        assert_eq!(secrets.under(&[p("secret *")]), Grants(vec![p("secret a")]), "to send is not to see");
+        assert!(!p("secret *").is_grant() && !p("reveal *").is_grant() && p("browser *").is_grant());
     }
 
     #[test]

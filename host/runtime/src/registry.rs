@@ -342,6 +342,12 @@ fn read_grants(manifest: &Manifest, lines: &[String]) -> Result<Grants, Error> {
             let asked = if asked.is_empty() { "nothing".into() } else { asked.join(", ") };
             return Err(Refusal::GrantNotAsked { grant: grant.to_string(), asked }.into());
         }
+        if !grant.is_grant() {
+            let word = if line.trim().starts_with("reveal") { "reveal" } else { "secret" };
+            return Err(Error::Invalid(format!(
+                "`{grant}` is no grant: each secret is granted by its name, `{word} NAME`"
+            )));
+        }
         if !grants.contains(&grant) {
             grants.push(grant);
         }

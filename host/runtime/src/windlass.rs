@@ -13,7 +13,7 @@ use crate::clock::Clock;
 use crate::compile::Compiling;
 use crate::engine::Compiler;
 use crate::error::Error;
-use crate::fetch::Tls;
+use crate::fetch::{Authorities, Tls};
 use crate::life::{self};
 use crate::registry::{Installed, Registry};
 use crate::services::Services;
@@ -57,6 +57,8 @@ pub struct Options {
     pub denied: Vec<SocketAddr>,
     /// How it waits, keeps and ends.
     pub tuning: Tuning,
+    /// Whom requests of plugins trust beside whom the machine trusts.
+    pub authorities: Authorities,
     /// How components are compiled in a process of its own, within bounds. None: in this one, without bounds.
     pub compiling: Option<Compiling>,
 }
@@ -160,7 +162,7 @@ impl Windlass {
             store,
             vault,
             workdirs,
-            tls: Tls::default(),
+            tls: Tls::new(options.authorities),
             browsers,
             connector,
             passing,

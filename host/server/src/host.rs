@@ -70,6 +70,7 @@ pub async fn serve(settings: &Settings, shutdown: CancellationToken) -> anyhow::
         built_in: BUILT_IN.to_vec(),
         denied: vec![address],
         tuning: settings.tuning.clone(),
+        authorities: settings.authorities.clone(),
         compiling: settings.compiling.clone(),
     })
     .await

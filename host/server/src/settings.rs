@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use windlass_browser::{Remote, Upstream};
 use windlass_core::Limits;
-use windlass_runtime::{Compiling, Tuning};
+use windlass_runtime::{Authorities, Compiling, Tuning};
 
 /// A year, in ms.
 const YEAR: u64 = 365 * 24 * 60 * 60 * 1000;
@@ -96,6 +96,12 @@ pub const SETTINGS: &[Setting] = &[
         "HOSTS",
         None,
         "Hosts that are reached without browser-proxy, with commas; .corp.example: all below",
+    ),
+    setting(
+        "ca-file",
+        "FILE",
+        None,
+        "PEM with certificate authorities that requests of plugins trust beside the machine's own",
     ),
     setting("browsers", "N", Some("8"), "Chromiums at once: each principal has its own"),
     setting("pages", "N", Some("16"), "Pages of one turn, popups too"),
@@ -404,6 +410,8 @@ pub struct Settings {
     pub remote: Option<Remote>,
     /// A proxy behind the fence.
     pub proxy: Option<Upstream>,
+    /// Whom requests trust beside whom the machine trusts.
+    pub authorities: Authorities,
     /// Pages of a turn, and of a Chromium.
     pub pages: (usize, usize),
     /// MiB of script objects a renderer.
@@ -453,6 +461,7 @@ impl Settings {
             browser: raw.get("browser").map(PathBuf::from),
             remote: remote(raw)?,
             proxy: proxy(raw)?,
+            authorities: authorities(raw)?,
             pages: (count(raw.number("pages", 1..=1000)?), count(raw.number("pages-all", 1..=10_000)?)),
             script_mib: mib(raw.number("script-mib", 64..=65_536)?),
             renderer_mib: mib(raw.number("renderer-mib", 128..=1_048_576)?),
@@ -529,6 +538,12 @@ fn proxy(raw: &Raw) -> Result<Option<Upstream>, SettingsError> {
         None if !except.is_empty() => Err(raw.wrong("browser-proxy-except", "said together with browser-proxy")),
         None => Ok(None),
     }
+}
+
+fn authorities(raw: &Raw) -> Result<Authorities, SettingsError> {
+    let Some(file) = raw.get("ca-file").filter(|file| !file.is_empty()) else { return Ok(Authorities::default()) };
+    let read = std::fs::read(file).map_err(|e| e.to_string()).and_then(|pem| Authorities::from_pem(&pem));
+    read.map_err(|why| SettingsError(format!("ca-file = `{file}` ({}): {why}", raw.source("ca-file"))))
 }
 
 fn listen(raw: &Raw) -> Result<SocketAddr, SettingsError> {
@@ -651,6 +666,14 @@ mod tests {
             let error = gather(&[(flag, value)], &[], None).unwrap_err();
             assert!(error.starts_with(flag) && !error.contains("pass@"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_file_of_authorities_has_to_hold_some() {
+        let error = gather(&[("ca-file", "/nowhere/ca.pem")], &[], None).unwrap_err();
+        assert!(error.starts_with("ca-file = `/nowhere/ca.pem` (flag --ca-file): No such file"), "{error}");
+        let error = gather(&[("ca-file", "/dev/null")], &[], None).unwrap_err();
+        assert!(error.ends_with("there is no certificate in it"), "{error}");
     }
 
     #[test]

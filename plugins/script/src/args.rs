@@ -40,22 +40,37 @@ impl Args<'_> {
         whole.ok_or_else(|| self.wrong(name, "a number from 0", value))
     }
 
+    /// CSS pixels, either way.
+    pub(crate) fn pixels(&self, at: usize, name: &str) -> Result<i32, Error> {
+        let value = self.value(at);
+        let whole = value.as_f64().map(f64::round).filter(|number| number.abs() <= f64::from(i32::MAX));
+        whole.map(|number| number as i32).ok_or_else(|| self.wrong(name, "a number", value))
+    }
+
+    pub(crate) fn texts(&self, at: usize, name: &str) -> Result<Vec<String>, Error> {
+        let value = self.value(at);
+        let texts = value.as_array().and_then(|list| list.iter().map(|one| one.as_str().map(str::to_owned)).collect());
+        texts.ok_or_else(|| self.wrong(name, "a list of texts", value))
+    }
+
     pub(crate) fn flag(&self, at: usize) -> bool {
         self.value(at) == &Value::Bool(true)
     }
 
-    /// Settings as pairs: an object whose values the script made text.
+    /// Settings as pairs: an object of texts, and of lists of texts for those that may stand several times.
     pub(crate) fn settings(&self, at: usize) -> Result<Vec<(String, String)>, Error> {
-        let value = self.value(at);
-        match value {
-            Value::Null => Ok(Vec::new()),
-            Value::Object(object) => object
-                .iter()
-                .map(|(name, value)| {
-                    Ok((name.clone(), value.as_str().ok_or_else(|| self.wrong(name, "text", value))?.into()))
-                })
-                .collect(),
-            other => Err(self.wrong("options", "an object", other)),
+        let object = match self.value(at) {
+            Value::Null => return Ok(Vec::new()),
+            Value::Object(object) => object,
+            other => return Err(self.wrong("options", "an object", other)),
+        };
+        let mut pairs = Vec::new();
+        for (name, value) in object {
+            let all = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+            for one in all {
+                pairs.push((name.clone(), one.as_str().ok_or_else(|| self.wrong(name, "text", one))?.into()));
+            }
         }
+        Ok(pairs)
     }
 }

@@ -1,11 +1,11 @@
 //! One script in one QuickJS: from its text to its outcome.
 
 use crate::report::Report;
-use crate::{Source, native, outcome};
+use crate::{Source, calls, native, outcome};
 use rquickjs::context::EvalOptions;
 use rquickjs::promise::PromiseState;
 use rquickjs::{
-    CatchResultExt, CaughtError, Context, Ctx, Function, Object, Persistent, Promise, Runtime, Value as Js,
+    CatchResultExt, CaughtError, Context, Ctx, Function, Module, Object, Persistent, Promise, Runtime, Value as Js,
 };
 use serde_json::json;
 use std::cell::Cell;
@@ -22,7 +22,19 @@ const STACK: usize = 700 << 10;
 /// Stands before the first line of a script; a column there is less by this.
 const BEFORE: &str = "(async () => {";
 
-/// The function of `api.js` that hears of each rejected promise.
+/// The API of the JavaScript SDK, which is what scripts see: each module after those that it imports. The last one makes it.
+const API: [(&str, &str); 8] = [
+    ("windlass:api/values.js", include_str!("../../../sdk/js/src/api/values.js")),
+    ("windlass:api/time.js", include_str!("../../../sdk/js/src/api/time.js")),
+    ("windlass:api/log.js", include_str!("../../../sdk/js/src/api/log.js")),
+    ("windlass:api/task.js", include_str!("../../../sdk/js/src/api/task.js")),
+    ("windlass:api/locators.js", include_str!("../../../sdk/js/src/api/locators.js")),
+    ("windlass:api/pages.js", include_str!("../../../sdk/js/src/api/pages.js")),
+    ("windlass:api/recording.js", include_str!("../../../sdk/js/src/api/recording.js")),
+    ("windlass:api/index.js", include_str!("../../../sdk/js/src/api/index.js")),
+];
+
+/// The function of the API that hears of each rejected promise.
 type Watcher = Rc<Cell<Option<Persistent<Function<'static>>>>>;
 
 /// Runs a script to its end.
@@ -86,10 +98,19 @@ impl<'js> Script<'_, 'js> {
         let facts = json!({
             "taskId": turn.task_id, "number": turn.number, "tool": turn.tool,
             "file": source.file, "shift": BEFORE.len(),
-            "message": turn.message.clone().map(native::message), "input": source.input,
+            "message": turn.message.clone().map(calls::message), "input": source.input,
         });
-        let build: Function = self.eval(include_str!("api.js"), "windlass:api")?;
-        build.call((native::object(self.ctx, turn.seed)?, self.ctx.json_parse(facts.to_string())?))
+        let [modules @ .., (name, index)] = API;
+        for (name, text) in modules {
+            Module::declare(self.ctx.clone(), name, text)?;
+        }
+        let (module, done) = Module::declare(self.ctx.clone(), name, index)?.eval()?;
+        done.finish::<()>()?;
+        let build: Function = module.get("default")?;
+        let api: Object =
+            build.call((native::object(self.ctx, turn.seed)?, self.ctx.json_parse(facts.to_string())?))?;
+        api.get::<_, Function>("install")?.call::<_, ()>(())?;
+        Ok(api)
     }
 
     /// Runs jobs and timers until the promise of the script is settled, and nothing was rejected that nobody handles.

@@ -4,6 +4,7 @@
 //! given, and scripts that were put into a copy of it (`embedded`).
 
 mod args;
+mod calls;
 mod embedded;
 mod engine;
 mod native;

@@ -1,163 +1,17 @@
-//! What the API of scripts stands on: the host's calls, one line each in [`call`].
+//! What the API of scripts stands on: `call` for all that is JSON, and what is not.
 
 use crate::args::{Args, invalid};
+use crate::calls::{call, stored};
 use rquickjs::{Ctx, Exception, Function, Object, TypedArray, Value as Js};
 use serde_json::{Value, json};
-use std::cell::{Cell, RefCell};
-use windlass::bindings::windlass::plugin::browser::{self, Page};
+use std::cell::Cell;
+use windlass::bindings::windlass::plugin::artifacts;
 use windlass::bindings::windlass::plugin::http;
 use windlass::bindings::windlass::plugin::log::{self, Level};
-use windlass::bindings::windlass::plugin::types::{Artifact, Body, Content, Error, Message};
-use windlass::bindings::windlass::plugin::{artifacts, input, secrets, state, task};
+use windlass::bindings::windlass::plugin::types::Error;
 
 thread_local! {
-    static PAGES: RefCell<Vec<Option<Page>>> = const { RefCell::new(Vec::new()) };
     static RANDOM: Cell<u64> = const { Cell::new(0) };
-}
-
-/// Runs a verb on a page by its number.
-fn page<T>(a: &Args, verb: impl FnOnce(&Page) -> Result<T, Error>) -> Result<T, Error> {
-    let number = a.whole(0, "page")? as usize;
-    PAGES.with_borrow(|pages| match pages.get(number) {
-        Some(Some(page)) => verb(page),
-        _ => Err(Error { code: "page-lost".into(), message: "the page is closed".into(), details: None }),
-    })
-}
-
-/// One host call. Arguments and answer are JSON; a further verb is a line here, one in `api.js` and one in `windlass.d.ts`.
-#[expect(clippy::unit_arg, reason = "a call without an answer is a line like every other")]
-fn call(a: &Args) -> Result<Value, Error> {
-    Ok(match a.call {
-        "browser.open" => json!(opened(browser::open(&a.settings(0)?)?)),
-        "page.goto" => page(a, |p| p.goto(a.text(1, "url")?, &a.settings(2)?))
-            .map(|n| json!({"url": n.url, "status": n.status}))?,
-        "page.url" => page(a, Page::url)?.into(),
-        "page.title" => page(a, Page::title)?.into(),
-        "page.click" => page(a, |p| p.click(a.text(1, "locator")?, &a.settings(2)?))?.into_json(),
-        "page.fill" => page(a, |p| p.fill(a.text(1, "locator")?, a.text(2, "value")?, &a.settings(3)?))?.into_json(),
-        "page.fillSecret" => {
-            page(a, |p| p.fill_secret(a.text(1, "locator")?, a.text(2, "name")?, &a.settings(3)?))?.into_json()
-        }
-        "page.press" => page(a, |p| p.press(a.text(1, "keys")?, &a.settings(2)?))?.into_json(),
-        "page.text" => page(a, |p| p.text(a.text(1, "locator")?, &a.settings(2)?))?.into(),
-        "page.waitFor" => {
-            page(a, |p| p.wait_for(a.text(1, "locator")?, a.text(2, "state")?, &a.settings(3)?))?.into_json()
-        }
-        "page.screenshot" => stored(page(a, |p| p.screenshot(a.text(1, "name")?, &a.settings(2)?))?),
-        "page.close" => page(a, Page::close)?.into_json(),
-        "page.release" => released(a.whole(0, "page")?),
-        "task.status" => task::set_status_message(a.text(0, "text")?).into_json(),
-        "task.isCancelled" => task::is_cancelled().into(),
-        "task.messages" => task::take_messages().into_iter().map(message).collect(),
-        "task.sleep" => task::sleep(a.whole(0, "time")?)?.into_json(),
-        "state.get" => state::get(a.text(0, "key")?)?.map_or(Ok(Value::Null), |json| parsed(&json))?,
-        "state.set" => state::set(a.text(0, "key")?, &a.value(1).to_string())?.into_json(),
-        "state.delete" => state::delete(a.text(0, "key")?)?.into_json(),
-        "state.keys" => state::keys(a.text(0, "prefix")?)?.into(),
-        "secrets.reveal" => secrets::reveal(a.text(0, "name")?)?.into(),
-        "progress" => {
-            log::progress(a.whole(0, "done")?, a.value(1).as_f64().map(|total| total as u64), a.text(2, "message")?)
-                .into_json()
-        }
-        "emit" => log::emit(a.text(0, "part")?, &piece(a)?, a.flag(3)).into_json(),
-        "ask" => asked(a)?,
-        other => {
-            return Err(Error {
-                code: "unavailable".into(),
-                message: format!("this host has no `{other}` yet"),
-                details: None,
-            });
-        }
-    })
-}
-
-trait IntoJson {
-    fn into_json(self) -> Value;
-}
-
-impl IntoJson for () {
-    fn into_json(self) -> Value {
-        Value::Null
-    }
-}
-
-fn opened(page: Page) -> usize {
-    PAGES.with_borrow_mut(|pages| {
-        pages.push(Some(page));
-        pages.len() - 1
-    })
-}
-
-/// Lets go of a page; the host closes it, which is no step.
-fn released(number: u64) -> Value {
-    let page = PAGES.with_borrow_mut(|pages| pages.get_mut(number as usize).and_then(Option::take));
-    drop(page);
-    Value::Null
-}
-
-fn parsed(json: &str) -> Result<Value, Error> {
-    serde_json::from_str(json).map_err(|error| invalid(format!("the host's answer is no JSON: {error}")))
-}
-
-fn stored(artifact: Artifact) -> Value {
-    let Artifact { id, name, mime_type, size, sha256 } = artifact;
-    json!({"id": id, "name": name, "mimeType": mime_type, "size": size, "sha256": sha256})
-}
-
-pub(crate) fn message(message: Message) -> Value {
-    let Message { id, text, sender, sent_at } = message;
-    json!({"id": id, "text": text, "sender": sender, "sentAt": sent_at})
-}
-
-/// `{mimeType, text}` or `{mimeType, artifact: id}`.
-pub(crate) fn content(mime_type: &str, value: &Value) -> Option<Content> {
-    let body = match (value["text"].as_str(), value["artifact"].as_str()) {
-        (Some(text), None) => Body::Text(text.into()),
-        (None, Some(id)) => Body::Artifact(id.into()),
-        _ => return None,
-    };
-    Some(Content { mime_type: mime_type.into(), body })
-}
-
-fn piece(a: &Args) -> Result<Content, Error> {
-    content(a.text(1, "mimeType")?, a.value(2)).ok_or_else(|| invalid("emit: give text, or an artifact".into()))
-}
-
-fn asked(a: &Args) -> Result<Value, Error> {
-    let question = |q: &Value| -> Result<input::Question, Error> {
-        let text = |name: &str| {
-            q[name].as_str().map(str::to_owned).ok_or_else(|| invalid(format!("ask: {name} must be text")))
-        };
-        let timeout = match &q["timeout"] {
-            Value::Null => None,
-            time => Some(
-                time.as_f64()
-                    .filter(|ms| *ms > 0.0)
-                    .ok_or_else(|| invalid("ask: timeout must be milliseconds".into()))? as u64,
-            ),
-        };
-        let people_only = q["peopleOnly"] == true;
-        Ok(input::Question {
-            key: text("key")?,
-            message: text("message")?,
-            schema: q["schema"].to_string(),
-            people_only,
-            timeout,
-        })
-    };
-    let questions = a.value(0).as_array().into_iter().flatten().map(question).collect::<Result<Vec<_>, _>>()?;
-    let answers = input::ask(&questions)?;
-    answers
-        .into_iter()
-        .map(|answer| {
-            Ok(match answer {
-                input::Answer::Accepted(json) => json!({"action": "accepted", "value": parsed(&json)?}),
-                input::Answer::Declined => json!({"action": "declined"}),
-                input::Answer::Dismissed => json!({"action": "dismissed"}),
-                input::Answer::Expired => json!({"action": "expired"}),
-            })
-        })
-        .collect()
 }
 
 /// Throws an error of the host: an `Error` with `code` and `details`.
@@ -226,7 +80,7 @@ fn copied(array: &TypedArray<u8>) -> Vec<u8> {
     unsafe { array.as_bytes() }.unwrap_or_default().to_vec()
 }
 
-/// The object that `api.js` gets.
+/// The object that the API gets.
 pub(crate) fn object<'js>(ctx: &Ctx<'js>, seed: u64) -> rquickjs::Result<Object<'js>> {
     RANDOM.set(seed);
     let native = Object::new(ctx.clone())?;

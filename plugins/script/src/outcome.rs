@@ -1,10 +1,10 @@
 //! What a script returned, as the contract has it.
 
-use crate::native;
+use crate::calls;
 use serde_json::Value;
 use windlass::bindings::windlass::plugin::types::{Content, Outcome};
 
-/// `returned` is what `finish` of `api.js` made: the value, content in order, a question.
+/// `returned` is what `finish` of the API made: the value, content in order, a question.
 ///
 /// An object is the structured outcome. Another value is that under `value`; text is text. Where the script gives no
 /// content of its own, the value is the content.
@@ -14,7 +14,7 @@ pub(crate) fn of(returned: &Value) -> Outcome {
         .as_array()
         .into_iter()
         .flatten()
-        .filter_map(|piece| native::content(piece["mimeType"].as_str()?, piece))
+        .filter_map(|piece| calls::content(piece["mimeType"].as_str()?, piece))
         .collect();
     let structured = match value {
         Value::Null | Value::String(_) => None,
@@ -24,7 +24,7 @@ pub(crate) fn of(returned: &Value) -> Outcome {
     if content.is_empty() {
         let json = serde_json::json!({ "text": value.as_str().map_or_else(|| value.to_string(), str::to_owned) });
         let mime_type = if value.is_string() { "text/plain" } else { "application/json" };
-        content.extend(native::content(mime_type, &json).filter(|_| !value.is_null()));
+        content.extend(calls::content(mime_type, &json).filter(|_| !value.is_null()));
     }
     Outcome { content, structured, question: returned["question"].as_str().map(str::to_owned) }
 }

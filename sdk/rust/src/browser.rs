@@ -31,13 +31,13 @@ mod page;
 mod settings;
 mod stored;
 
-pub use crate::bindings::windlass::plugin::browser::Navigation;
+pub use crate::bindings::windlass::plugin::browser::{Navigation, Rect};
 pub use locator::Locator;
 pub use page::{Page, With};
 pub use settings::Settings;
 pub use stored::{
-    ConsoleMessage, Cookie, Entry, OriginState, PageError, Request, StorageState, clear_cookies, cookies, set_cookies,
-    set_storage_state, storage_state,
+    ConsoleMessage, Cookie, Entry, OpenPage, OriginState, PageError, Request, StorageState, clear_cookies, cookies,
+    pages, set_cookies, set_storage_state, storage_state,
 };
 
 use crate::{Error, Result, bindings::windlass::plugin::browser, code};

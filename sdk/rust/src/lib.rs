@@ -73,6 +73,8 @@ pub mod schema;
 pub mod secrets;
 pub mod state;
 pub mod task;
+#[cfg(not(target_family = "wasm"))]
+pub mod testing;
 pub mod workdir;
 
 pub use windlass_macros::Schema;

@@ -169,8 +169,33 @@ macro_rules! plugin {
                 }
             }
 
-            $crate::bindings::export!(Plugin with_types_in $crate::bindings);
+            $crate::__export!(Plugin);
         };
+    };
+}
+
+/// What the host calls.
+#[cfg(target_family = "wasm")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __export {
+    ($plugin:ident) => {
+        $crate::bindings::export!($plugin with_types_in $crate::bindings);
+    };
+}
+
+/// Nobody calls it: a test runs tools by themselves.
+#[cfg(not(target_family = "wasm"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __export {
+    ($plugin:ident) => {
+        const _: fn(
+            $crate::bindings::exports::windlass::plugin::tool::Turn,
+        ) -> ::core::result::Result<
+            $crate::bindings::windlass::plugin::types::Outcome,
+            $crate::bindings::windlass::plugin::types::Failure,
+        > = <$plugin as $crate::bindings::exports::windlass::plugin::tool::Guest>::run;
     };
 }
 

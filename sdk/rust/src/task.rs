@@ -48,7 +48,14 @@ pub struct Turn {
     pub seed: u64,
 }
 
+#[cfg(target_family = "wasm")]
 static TURN: Mutex<Option<Arc<Turn>>> = Mutex::new(None);
+
+// Tests run beside each other, each on a thread of its own.
+#[cfg(not(target_family = "wasm"))]
+thread_local! {
+    static TURN: Mutex<Option<Arc<Turn>>> = const { Mutex::new(None) };
+}
 
 pub(crate) fn begin(turn: &mut tool::Turn) {
     let turn = Turn {
@@ -58,7 +65,12 @@ pub(crate) fn begin(turn: &mut tool::Turn) {
         message: turn.message.take().map(Message::from),
         seed: turn.seed,
     };
-    *TURN.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(turn));
+    #[cfg(target_family = "wasm")]
+    {
+        *TURN.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(turn));
+    }
+    #[cfg(not(target_family = "wasm"))]
+    TURN.with(|here| *here.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(turn)));
 }
 
 /// The turn that is running: its number, the message that opened it.
@@ -66,7 +78,11 @@ pub(crate) fn begin(turn: &mut tool::Turn) {
 /// # Panics
 /// Outside of a tool.
 pub fn turn() -> Arc<Turn> {
-    TURN.lock().unwrap_or_else(PoisonError::into_inner).clone().expect("`turn` is called by a tool")
+    #[cfg(target_family = "wasm")]
+    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    #[cfg(not(target_family = "wasm"))]
+    let turn = TURN.with(|here| here.lock().unwrap_or_else(PoisonError::into_inner).clone());
+    turn.expect("`turn` is called by a tool")
 }
 
 /// Shows one line about what is going on: at most 200 characters, longer text is cut there.

@@ -22,6 +22,12 @@ use std::path::{Path, PathBuf};
 pub const WORKDIR: &str = "/workdir";
 
 /// A path below it: `path("a/b.txt")` is `/workdir/a/b.txt`.
+///
+/// In a test, where there is no such folder, it lies in one of the test's own.
 pub fn path(path: impl AsRef<Path>) -> PathBuf {
-    Path::new(WORKDIR).join(path)
+    #[cfg(target_family = "wasm")]
+    let root = Path::new(WORKDIR);
+    #[cfg(not(target_family = "wasm"))]
+    let root = crate::testing::world::with(crate::testing::world::World::workdir);
+    root.join(path)
 }

@@ -56,6 +56,11 @@ impl Client {
         self.json("POST", path, "application/json", &[], body.to_string().as_bytes()).await
     }
 
+    /// PUT of JSON.
+    pub(crate) async fn put(&mut self, path: &str, body: &Value) -> Result<Value> {
+        self.json("PUT", path, "application/json", &[], body.to_string().as_bytes()).await
+    }
+
     /// POST of JSON that has an effect once, however often it is sent with this key.
     pub(crate) async fn post_once(&mut self, path: &str, key: &str, body: &Value) -> Result<Value> {
         let key = format!("Idempotency-Key: {key}");
@@ -186,7 +191,7 @@ impl Client {
         for header in headers {
             head += &format!("{header}\r\n");
         }
-        if method == "POST" {
+        if method != "GET" {
             head += &format!("Content-Type: {kind}\r\nContent-Length: {}\r\n", body.len());
         }
         head += "\r\n";

@@ -74,6 +74,10 @@ impl Host {
         Ok(())
     }
 
+    pub(crate) fn pid(&self) -> Result<u32> {
+        self.child.id().context("the host is gone")
+    }
+
     pub(crate) async fn client(&self) -> Result<Client> {
         Client::connect(&self.url).await
     }

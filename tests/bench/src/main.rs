@@ -27,8 +27,8 @@ pub(crate) struct Places {
     pub(crate) examples: PathBuf,
 }
 
-const USAGE: &str = "run it by `cargo xtask bench [NAME …] [--json] [--quick]`, `cargo xtask soak [--minutes N]` or \
-     `cargo xtask crash [--every K] [--script] | --kills N | --disk | --stops`";
+const USAGE: &str = "run it by `cargo xtask bench [NAME …] [--json] [--quick]`, `cargo xtask soak [--minutes N | --pages N]` or \
+     `cargo xtask crash [--every K] [--script | --pages] | --kills N | --disk | --stops`";
 
 fn main() -> ExitCode {
     let done = read(std::env::args().skip(1)).and_then(|(places, command)| {
@@ -38,6 +38,7 @@ fn main() -> ExitCode {
                 Command::Bench(options) => bench::run(&places, &options).await,
                 Command::Crash(what) => crash::run(&places, what).await,
                 Command::Soak { minutes } => soak::run(&places, minutes).await,
+                Command::Pages { tasks } => soak::run_pages(&places, tasks).await,
             }
         })
     });
@@ -54,14 +55,15 @@ enum Command {
     Bench(bench::Options),
     Crash(crash::What),
     Soak { minutes: u64 },
+    Pages { tasks: usize },
 }
 
 fn read(mut arguments: impl Iterator<Item = String>) -> Result<(Places, Command)> {
     let (mut programs, mut guests, mut examples) = (None, None, None);
     let mut soak = None;
     let mut options = bench::Options::default();
-    let mut minutes = 5;
-    let (mut crash, mut every, mut script, mut what) = (false, 1, false, None);
+    let (mut minutes, mut tasks) = (5, None);
+    let (mut crash, mut every, mut only, mut what) = (false, 1, None, None);
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().with_context(|| format!("{argument} wants a value; {USAGE}"));
         match argument.as_str() {
@@ -70,7 +72,9 @@ fn read(mut arguments: impl Iterator<Item = String>) -> Result<(Places, Command)
             "--examples" => examples = Some(value()?.into()),
             "--minutes" => minutes = value()?.parse().context("--minutes wants a whole number")?,
             "--every" => every = value()?.parse().context("--every wants a whole number")?,
-            "--script" => script = true,
+            "--script" => only = Some(crash::Only::Script),
+            "--pages" if soak == Some(true) => tasks = Some(value()?.parse().context("--pages wants a whole number")?),
+            "--pages" => only = Some(crash::Only::Pages),
             "--kills" => {
                 what = Some(crash::What::Kills { kills: value()?.parse().context("--kills wants a whole number")? });
             }
@@ -91,10 +95,10 @@ fn read(mut arguments: impl Iterator<Item = String>) -> Result<(Places, Command)
         examples: examples.context(USAGE)?,
     };
     if crash {
-        return Ok((places, Command::Crash(what.unwrap_or(crash::What::Points { every, script }))));
+        return Ok((places, Command::Crash(what.unwrap_or(crash::What::Points { every, only }))));
     }
     match soak.context(USAGE)? {
-        true => Ok((places, Command::Soak { minutes })),
+        true => Ok((places, tasks.map_or(Command::Soak { minutes }, |tasks| Command::Pages { tasks }))),
         false => Ok((places, Command::Bench(options))),
     }
 }

@@ -32,6 +32,9 @@ fn acts(page: &Page, lines: &mut Vec<String>) -> Result<()> {
     saw(format!("select {:?}", page.select("label=Size", &["Large"])?));
     page.drag("#card", "#basket")?;
     page.scroll(0, 300)?;
+    page.scroll_into_view("#report")?;
+    let area = page.bounding_box("#report")?.context("it is shown")?;
+    saw(format!("box {} {}", area.y > 0.0 && area.y < 720.0, page.bounding_box("#seen-by-nobody")?.is_none()));
     saw(format!("value {} {}", page.value("label=Name")?, page.value("label=City")?));
     saw(format!("attribute {:?}", page.attribute("#report", "download")?));
     saw(format!("attribute {:?}", page.attribute("#report", "nothing")?));
@@ -65,8 +68,10 @@ fn looks(page: &Page, lines: &mut Vec<String>) -> Result<()> {
     saw(format!("ready {ready}"));
     page.click("#popup")?;
     let popup = page.wait_for_popup()?;
+    let open = browser::pages()?;
     popup.wait_for_text("This is the popup")?;
     saw(format!("popup {}", popup.title()?));
+    saw(format!("pages {:?}", open.iter().map(|open| open.page.as_deref()).collect::<Vec<_>>()));
     popup.close()?;
     let console = page.console()?;
     saw(format!("console {}", console.iter().any(|line| line.text == "hello from the page" && line.level == "log")));

@@ -11,10 +11,12 @@
 //! | `/done/{n}` | the receipt; the order's number is in `#order` |
 //! | `/orders?email=` | the orders of a visitor, and `#newest`: where to look after a press that was in doubt |
 //! | `/dialog` | `alert`, `confirm` and `prompt`; the answers appear in `#answer` |
+//! | `/pages` | an index of pages that do what the web does: sign-in, tables, wizards, files, frames, and its bad habits |
 //! | `/redirect?to=` | a redirect to anywhere |
 //! | `/fence?target=&via=` | tries to reach another server, in the ways listed in `fence.js` |
 //! | `/api/orders` | `{"orders":n,"rejected":m}` |
-//! | `/api/errands/{name}` | `{"errands":n}`; each POST counts one more, `/api/errands` all of them |
+//! | `/once?name=` | an element for each thing that must not be done twice; each runs the errand `{name}.{kind}` |
+//! | `/api/errands/{name}` | `{"errands":n}`; each POST counts one more, `/api/errands` all of them, also by kind |
 //!
 //! ```
 //! # async fn example() -> std::io::Result<()> {
@@ -26,6 +28,7 @@
 //! # }
 //! ```
 
+mod gallery;
 mod pages;
 mod routes;
 mod shop;
@@ -109,6 +112,11 @@ impl Site {
     /// Changes the price of `slug` in cents for pages asked for from now on. False: there is no such item.
     pub fn set_price(&self, slug: &str, cents: u32) -> bool {
         self.shop.set_price(slug, cents)
+    }
+
+    /// The addresses of the pages as the web has them, after `/pages/`; `/pages` is their index.
+    pub fn pages() -> impl Iterator<Item = &'static str> {
+        gallery::names()
     }
 
     /// Closes the shop. Requests that have begun may end, for a second at most.

@@ -30,7 +30,7 @@ impl Entered {
 }
 
 /// The five characters that mean something in HTML text and attributes.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for char in text.chars() {
         match char {
@@ -62,7 +62,7 @@ fn page(title: &str, script: Option<&str>, main: &str) -> Html<String> {
 <main>
 {main}
 </main>
-<footer>A shop where nothing is sold.</footer>
+<footer>A shop where nothing is sold. <a href="/pages">Other pages</a></footer>
 </body>
 </html>
 "#

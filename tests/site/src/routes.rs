@@ -13,6 +13,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
+    gallery,
     pages::{self, Entered},
     shop::{Counts, Shop},
 };
@@ -32,6 +33,7 @@ pub(crate) fn router(shop: Arc<Shop>) -> Router {
         .route("/verbs", get(async || Html(include_str!("assets/verbs.html"))))
         .route("/verbs/popup", get(async || Html("<!doctype html><title>Popup</title><p>This is the popup")))
         .route("/verbs/report.csv", get(report))
+        .route("/once", get(async || Html(include_str!("assets/once.html"))))
         .route("/fence", get(async || pages::fence()))
         .route("/api/price/{token}", get(price))
         .route("/api/orders", get(orders))
@@ -43,11 +45,12 @@ pub(crate) fn router(shop: Arc<Shop>) -> Router {
         .route("/dialog.js", get(async || script(include_str!("assets/dialog.js"))))
         .route("/fence.js", get(async || script(include_str!("assets/fence.js"))))
         .route("/fence-worker.js", get(async || script(include_str!("assets/fence-worker.js"))))
+        .merge(gallery::router())
         .fallback(async || not_found())
         .with_state(shop)
 }
 
-fn asset(mime_type: &'static str, text: &'static str) -> Response {
+pub(crate) fn asset(mime_type: &'static str, text: &'static str) -> Response {
     ([(header::CONTENT_TYPE, HeaderValue::from_static(mime_type))], text).into_response()
 }
 
@@ -59,7 +62,7 @@ async fn report() -> Response {
     (headers, "item,price\nmug,19.90\n").into_response()
 }
 
-fn script(text: &'static str) -> Response {
+pub(crate) fn script(text: &'static str) -> Response {
     asset("text/javascript", text)
 }
 
@@ -96,7 +99,7 @@ async fn orders(State(shop): Shared) -> Json<Counts> {
 }
 
 async fn all_errands(State(shop): Shared) -> Response {
-    Json(json!({ "errands": shop.errands(None) })).into_response()
+    Json(json!({ "errands": shop.errands(None), "of": shop.errands_by_kind() })).into_response()
 }
 
 async fn errands(State(shop): Shared, Path(name): Path<String>) -> Response {

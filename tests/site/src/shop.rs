@@ -131,6 +131,17 @@ impl Shop {
         name.map_or_else(|| inner.errands.values().sum(), |name| inner.errands.get(name).copied().unwrap_or_default())
     }
 
+    /// Errands whose names end with a dot and a kind, by their kinds.
+    pub(crate) fn errands_by_kind(&self) -> HashMap<String, u64> {
+        let mut kinds = HashMap::new();
+        for (name, count) in &self.lock().errands {
+            if let Some((_, kind)) = name.rsplit_once('.') {
+                *kinds.entry(kind.to_owned()).or_default() += count;
+            }
+        }
+        kinds
+    }
+
     pub(crate) fn set_price(&self, slug: &str, cents: u32) -> bool {
         let mut inner = self.lock();
         let item = inner.items.iter_mut().find(|item| item.slug == slug);

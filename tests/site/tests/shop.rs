@@ -122,3 +122,52 @@ async fn a_stopped_shop_is_gone() {
     shop.site.stop().await;
     assert!(shop.client.get(url).send().await.is_err());
 }
+
+#[tokio::test]
+async fn every_page_of_the_web_is_there_and_in_the_index() {
+    let shop = Visitor::new().await;
+    let index = shop.text("/pages").await;
+    for name in Site::pages() {
+        let answer = shop.get(&format!("/pages/{name}")).await;
+        assert_eq!(answer.status(), 200, "{name}");
+        let text = answer.text().await.unwrap();
+        let title = text.split("<title>").nth(1).unwrap().split("</title>").next().unwrap();
+        assert!(index.contains(&format!("<a href=\"/pages/{name}\">{title}</a>")), "{name}: {title}");
+    }
+}
+
+#[tokio::test]
+async fn only_who_signs_in_sees_the_account() {
+    let shop = Visitor::new().await;
+    let location = |answer: &Response| answer.headers()["location"].to_str().unwrap().to_owned();
+    assert_eq!(location(&shop.get("/pages/account").await), "/pages/login");
+    assert_eq!(location(&shop.order("/pages/login", "user=ada&password=x".into()).await), "/pages/login?failed");
+    let signed_in = shop.order("/pages/login", "user=ada&password=lovelace".into()).await;
+    assert_eq!(location(&signed_in), "/pages/account");
+    let cookie = signed_in.headers()["set-cookie"].to_str().unwrap();
+    assert!(cookie.contains("HttpOnly"), "{cookie}");
+    let session = cookie.split(';').next().unwrap();
+    let account = shop.client.get(format!("{}/pages/account", shop.site.url())).header("cookie", session);
+    assert!(account.send().await.unwrap().text().await.unwrap().contains("Welcome, Ada"));
+}
+
+#[tokio::test]
+async fn what_is_typed_into_the_wizard_stays_text() {
+    let shop = Visitor::new().await;
+    let booked = shop.order("/pages/wizard", "ship=%3Cb%3EArgo%26&quay=North".into()).await.text().await.unwrap();
+    assert!(booked.contains("<dt>ship</dt><dd>&lt;b&gt;Argo&amp;</dd>"), "{booked}");
+}
+
+#[tokio::test]
+async fn files_have_names_that_headers_can_carry() {
+    let shop = Visitor::new().await;
+    for (path, wanted) in [
+        ("/pages/download/log.csv", "attachment; filename=\"log.csv\""),
+        ("/pages/download/%C3%BC.csv", "attachment; filename*=UTF-8''%C3%BC%2E%63%73%76"),
+        ("/pages/download/a%0D%0Ab%22.csv", ""),
+    ] {
+        let answer = shop.get(path).await;
+        let header = answer.headers().get("content-disposition").map_or("", |value| value.to_str().unwrap());
+        assert_eq!(header, wanted, "{path}");
+    }
+}

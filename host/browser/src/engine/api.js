@@ -193,6 +193,14 @@ globalThis.windlass = {
     return { x: box.x, y: box.y, width: box.width, height: box.height };
   }),
 
+  // Where an element lies in this frame's viewport, or null.
+  bounds: request => retry(request, async () => {
+    const { element, failure } = onlyOne(request);
+    if (!element) return failure;
+    const { x, y, width, height } = element.getBoundingClientRect();
+    return { bounds: element.getClientRects().length ? { x, y, width, height } : null };
+  }),
+
   scroll: request => retry(request, async () => {
     const { element, failure } = onlyOne(request);
     if (!element) return failure;

@@ -140,18 +140,8 @@ impl Page {
         STANDARD.decode(printed.data).map_err(|error| Error::unavailable(format!("the PDF can't be read: {error}")))
     }
 
-    /// The box of the one match, in CSS pixels of the viewport of the page: x, y, width, height. Scrolled into view, once
-    /// it is visible and stable.
-    ///
-    /// # Errors
-    /// As [`Page::click`], but it may be covered or disabled.
-    pub async fn element_box(&self, locator: &str, call: &Call) -> Result<(f64, f64, f64, f64), Error> {
-        let (area, _) = self.viewport_area(&Locator::parse(locator)?, &call.start()).await?;
-        Ok((area.x, area.y, area.width, area.height))
-    }
-
-    /// In the viewport of the page, with where that is in the document.
-    async fn viewport_area(&self, locator: &Locator, deadline: &Deadline) -> Result<(Area, Point), Error> {
+    /// In the document, scrolled into view.
+    async fn element_area(&self, locator: &Locator, deadline: &Deadline) -> Result<Area, Error> {
         let waiting_for = format!("`{}`", locator.text);
         let waiting = (waiting_for.as_str(), deadline);
         loop {
@@ -163,16 +153,11 @@ impl Page {
             let Outcome::Done((corner, _)) = self.in_page(&found.place, corner, None, false, waiting).await? else {
                 continue;
             };
-            let Some(scrolled) = self.ask_main("scrolled", &Value::Null, &waiting_for, deadline).await? else {
+            let Some(scrolled) = self.ask_main::<Point>("scrolled", &Value::Null, &waiting_for, deadline).await? else {
                 continue;
             };
-            return Ok((Area { x: corner.x, y: corner.y, ..area }, scrolled));
+            return Ok(Area { x: corner.x + scrolled.x, y: corner.y + scrolled.y, ..area });
         }
-    }
-
-    async fn element_area(&self, locator: &Locator, deadline: &Deadline) -> Result<Area, Error> {
-        let (area, scrolled) = self.viewport_area(locator, deadline).await?;
-        Ok(Area { x: area.x + scrolled.x, y: area.y + scrolled.y, ..area })
     }
 
     /// Covers all visible matches, and all fields with secrets.

@@ -2,11 +2,12 @@
 //!
 //! - [`navigate`] and [`history`] load documents and wait for the navigation an action causes;
 //! - [`mouse`], [`keyboard`] and [`form`] act; [`read`] and [`evaluate`] look;
-//! - [`snapshot`] is the page as text, [`capture`] as an image or PDF;
+//! - [`bounds`] says where an element lies, [`snapshot`] is the page as text, [`capture`] as an image or PDF;
 //! - [`world`] is the way to the engine in the page, [`live`] what waits there, [`remote`] what comes back; [`seek`] finds the frame to ask, [`frames`] knows where it lies,
 //!   [`explain`] puts its answers into words;
 //! - [`secret`] fills in what may not be read back; [`emulation`] makes it look as asked.
 
+mod bounds;
 mod capture;
 mod emulation;
 mod evaluate;
@@ -40,6 +41,7 @@ use crate::options::{Dialogs, PageOptions};
 use crate::records::{ConsoleMessage, PageError, Request};
 use crate::tab::Tab;
 use crate::targets::Guard;
+pub use bounds::Rect;
 pub(crate) use emulation::{emulate, emulate_frame, prepare};
 use snapshot::Refs;
 use world::Worlds;

@@ -70,6 +70,8 @@ async fn the_guide_holds() -> Result<(), windlass_browser::Error> {
     assert_eq!(page.attribute("text=Report", "href", &call).await?.as_deref(), Some("/report"));
     assert_eq!(page.count("li", &call).await?, 2);
     assert_eq!(page.html("#price", &call).await?, "<b>19.90</b> €");
+    let price = page.bounding_box("#price", &call).await?.expect("it is shown");
+    assert!(price.width > 0.0);
 
     assert_eq!(page.evaluate("x => document.title + x", &json!("!"), &call).await?, "/!");
     assert_eq!(page.evaluate_on("#price", "(e, x) => e.id + x", &json!(1), &call).await?, "price1");
@@ -107,6 +109,9 @@ async fn the_guide_holds() -> Result<(), windlass_browser::Error> {
 
     page.click("text=Terms and conditions", &call).await?;
     let popup = context.popup(&page, 2, &call).await?;
+    for open in context.pages(&call).await? {
+        println!("{:?} {} {}", open.page, open.url, open.title);
+    }
     popup.close(&call).await?;
 
     page.goto(&world.site.url("/receipt"), &call).await?;

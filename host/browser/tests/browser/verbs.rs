@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use windlass_browser::{
-    Button, ClickOptions, Code, DialogAnswer, Dialogs, DownloadState, Event, LoadState, PageOptions, PdfOptions, Shot,
+    Button, ClickOptions, Code, DialogAnswer, Dialogs, DownloadState, Event, LoadState, OpenPage, PageOptions,
+    PdfOptions, Rect, Shot,
 };
 
 use crate::site::Answer;
@@ -219,6 +220,60 @@ async fn reading_gives_attributes_values_counts_and_html() {
     assert_eq!(page.count("li", &call()).await.unwrap(), 2);
     assert_eq!(page.html("#u", &call()).await.unwrap(), "<li>1</li><li>2</li>");
     assert_code(page.html("#none", &within(100)).await, Code::NotFound);
+}
+
+#[tokio::test]
+async fn a_box_says_where_an_element_lies_as_the_page_is_scrolled() {
+    let world = World::new().await;
+    world.site.page("/inner", "<body style='margin:0'><p id=in style='margin:30px;width:50px;height:20px'>in</p>");
+    let html = "<body style='margin:0'><div id=a style='position:absolute;left:10px;top:20px;width:100.5px;height:40px'></div>\
+         <p id=none style='display:none'>none</p><div style='height:2000px'></div>\
+         <iframe src=/inner style='position:absolute;left:200px;top:100px;border:5px solid;padding:2px'></iframe>";
+    let page = world.open(1).await;
+    page.goto(&world.site.page("/", html), &call()).await.unwrap();
+    let rect = async |locator: &str| {
+        let rect = page.bounding_box(locator, &call()).await.unwrap();
+        rect.map(|Rect { x, y, width, height }| (x, y, width, height))
+    };
+    assert_eq!(rect("#a").await, Some((10.0, 20.0, 100.5, 40.0)));
+    assert_eq!(rect("#in").await, Some((237.0, 137.0, 50.0, 20.0)));
+    assert_eq!(rect("#none").await, None);
+    page.evaluate("scrollTo(0, 500)", &NONE, &call()).await.unwrap();
+    assert_eq!(rect("#a").await, Some((10.0, -480.0, 100.5, 40.0)), "it scrolls nothing");
+    assert_eq!(rect("#in").await, Some((237.0, -363.0, 50.0, 20.0)));
+    assert_code(page.bounding_box("#nowhere", &within(100)).await, Code::NotFound);
+    assert_code(page.bounding_box("div", &within(100)).await, Code::Ambiguous);
+}
+
+#[tokio::test]
+async fn the_pages_of_a_context_are_listed_with_their_popups() {
+    let (world, page) = World::showing("<a href=/popup target=_blank>New</a>").await;
+    world.site.page("/popup", "<script>document.title = 'Renamed'</script><a href=/deep target=_blank>Deeper</a>");
+    world.site.page("/deep", "<p>");
+    let other = world.open(7).await;
+    page.click("text=New", &call()).await.unwrap();
+    let popup = world.context.popup(&page, 2, &call()).await.unwrap();
+    popup.click("text=Deeper", &call()).await.unwrap();
+    page.click("text=New", &call()).await.unwrap();
+    let url = |path: &str| world.site.url(path);
+    let listed = |page, opener, url, title: &str| OpenPage { page, opener, url, title: title.into() };
+    let expected = [
+        listed(Some(1), None, url("/"), "/"),
+        listed(None, Some(1), url("/popup"), "Renamed"),
+        listed(Some(2), None, url("/popup"), "Renamed"),
+        listed(None, Some(2), url("/deep"), "/deep"),
+        listed(Some(7), None, "about:blank".into(), ""),
+    ];
+    // Popups come in their own time.
+    let begin = Instant::now();
+    while world.context.pages(&call()).await.unwrap() != expected && begin.elapsed() < Duration::from_secs(5) {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(world.context.pages(&call()).await.unwrap(), expected);
+    for page in [page, popup, other] {
+        page.close(&call()).await.unwrap();
+    }
+    assert_eq!(world.context.pages(&call()).await.unwrap(), []);
 }
 
 #[tokio::test]

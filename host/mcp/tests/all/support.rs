@@ -61,6 +61,7 @@ impl Host {
         };
         let runtime = windlass_runtime::Options {
             secrets_key: data.join("secrets.key"),
+            authorities: windlass_runtime::Authorities::default(),
             data,
             browser,
             slots: 64,

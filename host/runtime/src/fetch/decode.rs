@@ -95,6 +95,13 @@ mod tests {
     use flate2::Compression;
     use std::io::Write as _;
 
+    /// 17 MiB of zeros.
+    const BROTLI_BOMB: [u8; 40] = [
+        0xcb, 0xff, 0xff, 0x3f, 0xf8, 0x27, 0x00, 0xe2, 0xb1, 0x40, 0x20, 0xf7, 0xfe, 0x8f, 0xff, 0xff, 0x7f, 0xf0,
+        0x4f, 0x00, 0xc4, 0x61, 0x11, 0x80, 0xee, 0xfd, 0x5f, 0xfd, 0xff, 0x3f, 0xfe, 0x09, 0x80, 0x38, 0x2c, 0x00,
+        0xd0, 0xbd, 0x7f, 0x00,
+    ];
+
     fn gzip(bytes: &[u8]) -> Vec<u8> {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), Compression::default());
         encoder.write_all(bytes).unwrap();
@@ -118,9 +125,24 @@ mod tests {
             assert_eq!(one(&packed, coding).unwrap(), text, "{coding}");
         }
         let bomb = vec![0; 17 << 20];
-        for (packed, coding) in [(gzip(&bomb), "gzip"), (zstd::encode_all(bomb.as_slice(), 1).unwrap(), "zstd")] {
+        let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), Compression::default());
+        zlib.write_all(&bomb).unwrap();
+        let mut raw = flate2::write::DeflateEncoder::new(Vec::new(), Compression::default());
+        raw.write_all(&bomb).unwrap();
+        for (packed, coding) in [
+            (gzip(&bomb), "gzip"),
+            (zlib.finish().unwrap(), "deflate"),
+            (raw.finish().unwrap(), "deflate"),
+            (zstd::encode_all(bomb.as_slice(), 1).unwrap(), "zstd"),
+            (BROTLI_BOMB.to_vec(), "br"),
+        ] {
             assert_eq!(one(&packed, coding).unwrap_err().code, "limit", "{coding}");
         }
+        // Small, but it asks for 128 MiB to unpack into.
+        let mut wide = zstd::Encoder::new(Vec::new(), 1).unwrap();
+        wide.window_log(27).unwrap();
+        wide.write_all(&text).unwrap();
+        assert_eq!(one(&wide.finish().unwrap(), "zstd").unwrap_err().code, "unavailable");
         let twice = unpack(gzip(&gzip(&text)).into(), &["gzip".into(), "gzip".into()]);
         assert_eq!(twice.unwrap(), text);
         assert!(unpack(Bytes::new(), &vec!["gzip".to_owned(); 3]).is_err());
@@ -136,5 +158,11 @@ mod tests {
         // `hello\n` as one uncompressed meta-block: WBITS 16, MLEN 6, then an empty last block.
         let packed = [0x8b, 0x02, 0x80, b'h', b'e', b'l', b'l', b'o', b'\n', 0x03];
         assert_eq!(one(&packed, "br").unwrap(), b"hello\n");
+        // As a server packs it: back references and the built-in dictionary.
+        let packed = [
+            0x1b, 0x17, 0x00, 0xf8, 0x8d, 0x94, 0x6e, 0xde, 0x44, 0x55, 0x86, 0xd6, 0x0a, 0x20, 0x6c, 0x6f, 0x4a, 0x11,
+            0x79, 0xe2, 0x80, 0xae, 0x16,
+        ];
+        assert_eq!(one(&packed, "br").unwrap(), b"hello hello hello hello\n");
     }
 }

@@ -1,7 +1,7 @@
 //! One request over one connection. hyper does the framing.
 
 use super::decode::ACCEPTED;
-use super::{BODY_BYTES, Request, Tls};
+use super::{BODY_BYTES, Request, Tls, tls};
 use crate::bindings::windlass::plugin::types::Error;
 use crate::turn::error;
 use bytes::Bytes;
@@ -33,7 +33,7 @@ pub(super) async fn send(
     request: &Request,
 ) -> Result<http::Response<Bytes>, Error> {
     if origin.secure {
-        let stream = tls.connect(origin, stream).await.map_err(|why| broken(origin, &why))?;
+        let stream = tls.connect(origin, stream).await.map_err(|why| broken(origin, &tls::told(&why)))?;
         over(stream, origin, request).await
     } else {
         over(stream, origin, request).await

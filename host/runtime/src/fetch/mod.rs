@@ -4,8 +4,8 @@
 //! - [`hop`] does one request over one connection, made for it by the fence;
 //! - [`decode`] unpacks bodies, within a bound.
 //!
-//! Here is what goes from hop to hop: a redirect to another origin leaves secrets, `Authorization` and cookies behind, for
-//! good. Connections are not kept.
+//! Here is what goes from hop to hop: a redirect to another origin leaves secrets and private headers behind, for good.
+//! Connections are not kept.
 
 mod decode;
 mod hop;
@@ -13,6 +13,7 @@ pub(crate) mod request;
 mod tls;
 
 pub(crate) use request::{Field, Request};
+pub use tls::Authorities;
 pub(crate) use tls::Tls;
 
 use crate::bindings::windlass::plugin::types::Error;
@@ -87,8 +88,7 @@ fn follow(request: &mut Request, status: StatusCode, location: String, from: &Or
         request.headers.retain(|field| !field.name.as_str().starts_with("content-"));
     }
     if to != *from {
-        let own = [header::AUTHORIZATION, header::COOKIE, header::PROXY_AUTHORIZATION];
-        request.headers.retain(|field| field.secret.is_none() && !own.contains(&field.name));
+        request.headers.retain(|field| field.secret.is_none() && !request::is_private(field.name.as_str()));
     }
     request.url = url;
     Ok(())

@@ -118,6 +118,13 @@ pub(crate) fn body(bytes: Vec<u8>) -> Result<Bytes, Error> {
     if bytes.len() > BODY_BYTES { Err(error("limit", "a body has at most 16 MiB")) } else { Ok(bytes.into()) }
 }
 
+/// Headers whose values are nobody's to read in a log, however they came there.
+pub(crate) fn is_private(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    matches!(name.as_str(), "authorization" | "cookie" | "proxy-authorization")
+        || ["token", "secret", "password", "api-key", "apikey"].iter().any(|word| name.contains(word))
+}
+
 /// The settings: how long it may take, and how many redirects are followed.
 pub(crate) fn settings(settings: &[(String, String)]) -> Result<(Duration, u32), Error> {
     let (mut timeout, mut redirects) = (TIMEOUT, REDIRECTS);

@@ -102,20 +102,13 @@ impl Way for Grants<'_> {
     }
 }
 
-/// Headers whose values are nobody's to read in a log, however they came there.
-pub(super) fn is_private(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    matches!(name.as_str(), "authorization" | "cookie" | "proxy-authorization")
-        || ["token", "secret", "password", "api-key", "apikey"].iter().any(|word| name.contains(word))
-}
-
 fn arguments(request: &Request) -> Value {
     let headers: Vec<_> = request
         .headers
         .iter()
         .map(|(name, value)| match value {
             HeaderValue::Secret(secret) => json!([name, { "secret": secret.name, "prefix": secret.prefix }]),
-            HeaderValue::Text(_) if is_private(name) => json!([name, MASK]),
+            HeaderValue::Text(_) if fetch::request::is_private(name) => json!([name, MASK]),
             HeaderValue::Text(text) => json!([name, text]),
         })
         .collect();

@@ -25,7 +25,7 @@ pub(crate) async fn open(turn: &Turn, name: &str, line: Permission) -> Result<Op
 
 /// Opens a secret to send it to an origin: granted, and bound to it.
 pub(crate) async fn bound(turn: &Turn, name: &str, origin: &Origin) -> Result<Opened, Error> {
-    let opened = open(turn, name, Permission::Secret(name.to_owned())).await?;
+    let opened = open(turn, name, Permission::secret(name)).await?;
     if opened.origins.contains(origin) {
         return Ok(opened);
     }
@@ -49,7 +49,7 @@ impl Secrets for Host {
         let version: Result<u32, Error> = self
             .turn
             .step(step, |_| async move {
-                let opened = open(&turn, &wanted, Permission::Reveal(wanted.clone())).await?;
+                let opened = open(&turn, &wanted, Permission::reveal(&wanted)).await?;
                 Ok(Done::shown(opened.version, json!({ "version": opened.version })))
             })
             .await?;

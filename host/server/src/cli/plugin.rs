@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
-use windlass_core::permission::Origins;
+use windlass_core::permission::{Origins, Secrets};
 use windlass_core::text::for_terminal;
 use windlass_core::{Manifest, Permission};
 use windlass_runtime::Windlass;
@@ -214,22 +214,10 @@ fn ask(paint: &Paint, manifest: &Manifest) -> Result<Vec<String>, Fail> {
     let mut lines = Vec::new();
     for permission in &manifest.permissions {
         match permission {
-            Permission::Browser(Origins::Any) | Permission::Http(Origins::Any) => {
-                let (word, what) = match permission {
-                    Permission::Http(_) => ("http", "may its requests go to"),
-                    _ => ("browser", "may its pages load"),
-                };
-                let hint = paint
-                    .dim("(such as https://shop.example, several with spaces; * for all public ones; Enter for none)");
-                eprintln!("Which origins {what}? {hint}");
-                loop {
-                    let answer = read_line("> ")?;
-                    match origins(word, &answer) {
-                        Ok(origins) => break lines.extend(origins),
-                        Err(why) => eprintln!("{}", for_terminal(&why, false)),
-                    }
-                }
-            }
+            Permission::Browser(Origins::Any) => lines.extend(which(paint, "browser", "origins may its pages load")?),
+            Permission::Http(Origins::Any) => lines.extend(which(paint, "http", "origins may its requests go to")?),
+            Permission::Secret(Secrets::Any) => lines.extend(which(paint, "secret", "secrets may it have sent")?),
+            Permission::Reveal(Secrets::Any) => lines.extend(which(paint, "reveal", "secrets may it read")?),
             permission => {
                 let answer = read_line(&format!("Grant `{permission}`? (y/N) "))?;
                 if matches!(answer.trim(), "y" | "Y" | "yes") {
@@ -241,13 +229,31 @@ fn ask(paint: &Paint, manifest: &Manifest) -> Result<Vec<String>, Fail> {
     Ok(lines)
 }
 
-/// The permissions a line names: origins, with or without the word that begins a permission.
-fn origins(permission: &str, line: &str) -> Result<Vec<String>, String> {
+/// Asks until the answer names what can be granted.
+fn which(paint: &Paint, word: &str, what: &str) -> Result<Vec<String>, Fail> {
+    let hint = match word {
+        "secret" | "reveal" => "(by name, several with spaces; Enter for none)",
+        _ => "(such as https://shop.example, several with spaces; * for all public ones; Enter for none)",
+    };
+    eprintln!("Which {what}? {}", paint.dim(hint));
+    loop {
+        match named(word, &read_line("> ")?) {
+            Ok(lines) => return Ok(lines),
+            Err(why) => eprintln!("{}", for_terminal(&why, false)),
+        }
+    }
+}
+
+/// The permissions a line names: origins or secrets, with or without the word that begins a permission.
+fn named(permission: &str, line: &str) -> Result<Vec<String>, String> {
     let words = line.split_whitespace().filter(|word| *word != permission);
     words
-        .map(|origin| {
-            canonical(&format!("{permission} {origin}")).map_err(|_| {
-                format!("`{origin}` is no origin: write https://shop.example, with a port if it is not the scheme's own, or *")
+        .map(|word| {
+            canonical(&format!("{permission} {word}")).map_err(|_| match permission {
+                "secret" | "reveal" => format!("`{word}` is no name of a secret"),
+                _ => format!(
+                    "`{word}` is no origin: write https://shop.example, with a port if it is not the scheme's own, or *"
+                ),
             })
         })
         .collect()
@@ -308,14 +314,17 @@ mod tests {
     #[test]
     fn an_origin_may_be_typed_with_or_without_its_permission() {
         for line in ["https://shop.example\n", "browser https://shop.example", "  browser  https://SHOP.example "] {
-            assert_eq!(origins("browser", line).unwrap(), ["browser https://shop.example"], "{line}");
+            assert_eq!(named("browser", line).unwrap(), ["browser https://shop.example"], "{line}");
         }
         let two = ["browser https://a.example", "browser http://b.example:8080"];
-        assert_eq!(origins("browser", "browser https://a.example browser http://b.example:8080").unwrap(), two);
-        assert_eq!(origins("browser", "*").unwrap(), ["browser *"]);
-        assert_eq!(origins("http", "http https://a.example").unwrap(), ["http https://a.example"]);
-        assert!(origins("browser", "\n").unwrap().is_empty());
-        let why = origins("browser", "browser shop.example").unwrap_err();
+        assert_eq!(named("browser", "browser https://a.example browser http://b.example:8080").unwrap(), two);
+        assert_eq!(named("browser", "*").unwrap(), ["browser *"]);
+        assert_eq!(named("http", "http https://a.example").unwrap(), ["http https://a.example"]);
+        assert!(named("browser", "\n").unwrap().is_empty());
+        let why = named("browser", "browser shop.example").unwrap_err();
         assert!(why.starts_with("`shop.example` is no origin"), "{why}");
+        assert_eq!(named("secret", "shop-token secret other").unwrap(), ["secret shop-token", "secret other"]);
+        assert!(named("secret", "*").unwrap() == ["secret *"], "the host refuses it with a word of its own");
+        assert_eq!(named("reveal", "Shop").unwrap_err(), "`Shop` is no name of a secret");
     }
 }

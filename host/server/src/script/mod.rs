@@ -15,4 +15,4 @@ pub(crate) use pack::pack;
 /// The engine of scripts as a component, with the tools `script` and `recording`. What it is built of is beside it.
 pub(crate) const ENGINE: &[u8] = include_bytes!("../../../../plugins/script/script.wasm");
 /// The API of scripts for editors.
-pub(crate) const TYPES: &str = include_str!("../../../../plugins/script/windlass.d.ts");
+pub(crate) const TYPES: &str = include_str!("../../../../sdk/js/src/windlass.d.ts");

@@ -2,7 +2,7 @@
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{ConsoleMessage, Locator, Navigation, PageError, Request, Settings, Until};
+use super::{ConsoleMessage, Locator, Navigation, PageError, Rect, Request, Settings, Until};
 use crate::{Artifact, Result, bindings::windlass::plugin::browser};
 
 /// A page of the browser; dropping it closes it.
@@ -270,6 +270,19 @@ element_verbs! {
     /// # Errors
     /// As [`With::text`].
     fn html(locator) -> String = |page, locator, settings| page.html(locator, settings);
+
+    /// Where the element lies as the page is scrolled now, in CSS pixels from the upper left corner of what can be seen;
+    /// none where it is not shown.
+    ///
+    /// # Errors
+    /// As [`With::text`].
+    fn bounding_box(locator) -> Option<Rect> = |page, locator, settings| page.bounding_box(locator, settings);
+
+    /// Scrolls the element into the middle of what can be seen, without the mouse.
+    ///
+    /// # Errors
+    /// As [`With::text`].
+    fn scroll_into_view(locator) -> () = |page, locator, settings| page.scroll_into_view(locator, settings);
 
     /// How many elements match now; does not wait.
     ///

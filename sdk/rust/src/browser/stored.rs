@@ -53,6 +53,19 @@ pub struct Request {
     pub mime_type: Option<String>,
 }
 
+/// A page that is open.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenPage {
+    /// What records call it: `p1` is the first that was opened or taken. None: a popup that was not taken yet.
+    pub page: Option<String>,
+    /// Of such a popup: the page whose [`wait_for_popup`](super::Page::wait_for_popup) gives it.
+    pub opener: Option<String>,
+    /// The address of its document.
+    pub url: String,
+    /// The title of its document.
+    pub title: String,
+}
+
 /// A cookie, as other tools write it too.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -116,6 +129,14 @@ pub struct Entry {
     pub name: String,
     /// Its value.
     pub value: String,
+}
+
+/// The pages of this turn that are open, by number, each followed by its popups that were not taken yet.
+///
+/// # Errors
+/// `unavailable` without a browser.
+pub fn pages() -> Result<Vec<OpenPage>> {
+    Ok(serde_json::from_str(&browser::pages()?)?)
 }
 
 /// The cookies that an origin gets, `HttpOnly` ones too. Needs `browser-state ORIGIN`.

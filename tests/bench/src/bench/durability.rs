@@ -25,6 +25,7 @@ pub(super) async fn measure(places: &Places, options: &Options) -> Result<Vec<Nu
     numbers.extend(replay(places, &folder.path().join("replay")).await?);
     numbers.push(killed(places, options, &folder.path().join("killed")).await?);
     numbers.push(line(places, &folder.path().join("line")).await?);
+    numbers.extend(super::steps::measure(places, options).await?);
     Ok(numbers)
 }
 

@@ -136,6 +136,7 @@ async fn turns(places: &Places, options: &Options) -> Result<Vec<Duration>> {
     let browser = no_browser(&data);
     let host = Windlass::open(windlass_runtime::Options {
         secrets_key: data.join("secrets.key"),
+        authorities: windlass_runtime::Authorities::default(),
         data,
         browser,
         slots: 8,

@@ -10,6 +10,7 @@ mod log;
 mod raw;
 mod script;
 mod start;
+mod steps;
 
 use crate::Places;
 use crate::report::Number;

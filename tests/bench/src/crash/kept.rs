@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 use serde_json::Value;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use windlass_core::{Call, Class, Kind, Record, TaskId};
 use windlass_store::{EntryKind, EntryRow, Store, StoreError, TaskFilter, TaskRow};
@@ -41,14 +41,19 @@ pub(super) async fn read(data: &Path) -> Result<HashMap<TaskId, Kept>> {
 impl Kept {
     /// Calls that must not be done twice, begun and without an answer: turn, place, call.
     pub(super) fn in_doubt(&self) -> BTreeSet<(u32, u32, String)> {
-        let answered: BTreeSet<_> =
-            self.entries.iter().filter(|e| e.kind == EntryKind::Answer).map(|e| (e.turn, e.pos)).collect();
+        let answered = self.answered();
         let begun = self.entries.iter().filter(|e| e.kind == EntryKind::Started);
         begun
             .filter(|e| Call::parse(&e.call).is_some_and(|call| call.class() == Class::Once))
-            .filter(|e| !answered.contains(&(e.turn, e.pos)))
+            .filter(|e| !answered.contains_key(&(e.turn, e.pos)))
             .map(|e| (e.turn, e.pos, e.call.clone()))
             .collect()
+    }
+
+    /// Calls that have an answer, in the plugin's order: turn and place, call.
+    pub(super) fn answered(&self) -> BTreeMap<(u32, u32), String> {
+        let answers = self.entries.iter().filter(|e| e.kind == EntryKind::Answer);
+        answers.map(|e| ((e.turn, e.pos), e.call.clone())).collect()
     }
 
     /// Steps whose answer was `interrupted`, as the log has them.

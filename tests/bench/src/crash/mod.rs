@@ -5,6 +5,7 @@
 //! counts what really happened.
 
 mod disk;
+mod expected;
 mod host;
 mod kept;
 mod kills;
@@ -20,14 +21,23 @@ use std::path::PathBuf;
 /// What is run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum What {
-    /// Every fault point, of each `every` hits one; `script`: while the order is made by the script, and nothing else.
-    Points { every: u64, script: bool },
+    /// Every fault point, of each `every` hits one; `only`: this scenario, and no other.
+    Points { every: u64, only: Option<Only> },
     /// So many kills at any moment over many tasks.
     Kills { kills: u64 },
     /// A disk that fills, and one that can't be written any more.
     Disk,
     /// A host that is stopped for a while.
     Stops,
+}
+
+/// One of the tasks that are killed at every fault point.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Only {
+    /// The order, made by the script.
+    Script,
+    /// Every verb of a page.
+    Pages,
 }
 
 /// How many checks passed, and how many did not.
@@ -38,8 +48,15 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
+    /// Prints the last line; an error with `why` if something failed.
+    pub(crate) fn end(self, why: &'static str) -> Result<()> {
+        println!("{} passed, {} failed", self.passed, self.failed);
+        ensure!(self.failed == 0, why);
+        Ok(())
+    }
+
     /// Counts a check, and prints its line.
-    fn note(&mut self, what: &str, done: Result<()>) {
+    pub(crate) fn note(&mut self, what: &str, done: Result<()>) {
         match done {
             Ok(()) => {
                 println!("pass  {what}");
@@ -57,9 +74,13 @@ impl Tally {
 pub(crate) async fn run(places: &Places, what: What) -> Result<()> {
     let folder = tempfile::Builder::new().prefix("crash-").tempdir_in(&places.programs)?;
     let done = match what {
-        What::Points { every, script } => {
+        What::Points { every, only } => {
             let mut tally = Tally::default();
-            let scenarios: &[_] = if script { &[&scenario::SCRIPT] } else { &[&scenario::ORDER, &scenario::ERRAND] };
+            let scenarios: &[_] = match only {
+                Some(Only::Script) => &[&scenario::SCRIPT],
+                Some(Only::Pages) => &[&scenario::PAGES],
+                None => &[&scenario::ORDER, &scenario::ERRAND, &scenario::PAGES],
+            };
             for scenario in scenarios {
                 let one = points::run(places, folder.path(), scenario, every.max(1)).await?;
                 (tally.passed, tally.failed) = (tally.passed + one.passed, tally.failed + one.failed);
@@ -78,7 +99,5 @@ pub(crate) async fn run(places: &Places, what: What) -> Result<()> {
     if tally.failed > 0 {
         println!("kept for a look: {}", kept(folder).display());
     }
-    println!("{} passed, {} failed", tally.passed, tally.failed);
-    ensure!(tally.failed == 0, "a crash was not survived as it must be");
-    Ok(())
+    tally.end("a crash was not survived as it must be")
 }

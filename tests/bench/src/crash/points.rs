@@ -1,6 +1,7 @@
 //! Every fault point, every time a task comes to it: what must follow is known of each, and compared.
 
 use super::Tally;
+use super::expected::Expected;
 use super::host::Host;
 use super::kept::{self, Kept};
 use super::life::Life;
@@ -22,13 +23,15 @@ struct Stand<'a> {
     scenario: &'a Scenario,
     shop: Shop,
     template: PathBuf,
-    counted: u64,
+    counted: Vec<u64>,
 }
 
 /// How one kill came out.
 struct Outcome {
     /// What the host was at when it died; none: it never came to this point.
     at: Option<String>,
+    /// What had to follow; none: it did not come so far.
+    expected: Option<Expected>,
     interrupted: bool,
     /// What the shop counted when the host was dead, and in the end.
     counted: (u64, u64),
@@ -45,7 +48,10 @@ pub(super) async fn run(places: &Places, folder: &Path, scenario: &Scenario, eve
         count(places, folder, &mut first).await.with_context(|| format!("{} without a fault", scenario.tool))?;
     let all: Vec<_> = POINTS.iter().zip(counts).map(|(point, n)| format!("{point} {n}")).collect();
     println!("hits in one task of {}: {}", scenario.tool, all.join(", "));
-    println!("{:<14} {:>3}  {:<20} {:<11} {:<7} ok", "point", "n", "what was under way", "interrupted", "counted");
+    println!(
+        "{:<14} {:>3}  {:<26} {:<38} {:<11} {:<8} ok",
+        "point", "n", "what was under way", "expected", "interrupted", "counted"
+    );
     let work = POINTS
         .iter()
         .zip(counts)
@@ -88,10 +94,12 @@ fn row(point: &str, n: u64, outcome: &Result<Outcome>, tally: &Mutex<Tally>) {
             // How many jobs share a commit differs from run to run, so the last ones are not always there.
             println!("{point:<14} {n:>3}  this run had fewer");
         }
-        Ok(Outcome { at: Some(at), interrupted, counted, wrong }) => {
+        Ok(Outcome { at: Some(at), expected, interrupted, counted, wrong }) => {
             let told = if *interrupted { "yes" } else { "no" };
             let ok = wrong.as_ref().map_or("ok", |_| "WRONG");
-            println!("{point:<14} {n:>3}  {at:<20} {told:<11} {:<7} {ok}", format!("{} > {}", counted.0, counted.1));
+            let expected = expected.map_or_else(|| "?".to_owned(), |expected| expected.to_string());
+            let counted = format!("{} > {}", counted.0, counted.1);
+            println!("{point:<14} {n:>3}  {at:<26} {expected:<38} {told:<11} {counted:<8} {ok}");
             match wrong {
                 None => tally.passed += 1,
                 Some(why) => {
@@ -113,14 +121,15 @@ impl<'a> Stand<'a> {
         let shop = Shop::open(places).await?;
         std::fs::create_dir_all(&template)?;
         let host = Host::sound(places, &template, scenario.settings).await?;
-        host.install(component, &scenario.grants(&shop.url)).await?;
+        scenario.install(&host, component, &shop.url).await?;
         host.stop().await?;
-        Ok(Self { scenario, shop, template, counted: 0 })
+        Ok(Self { scenario, shop, template, counted: vec![0; scenario.effects.len()] })
     }
 
     /// What the shop counted since the last time that [`Stand::settle`] was called.
-    async fn counted(&self) -> Result<u64> {
-        Ok(self.scenario.count(&self.shop).await? - self.counted)
+    async fn counted(&self) -> Result<Vec<u64>> {
+        let now = self.scenario.count(&self.shop).await?;
+        Ok(now.iter().zip(&self.counted).map(|(now, before)| now - before).collect())
     }
 
     async fn settle(&mut self) -> Result<()> {
@@ -145,7 +154,7 @@ async fn count(places: &Places, folder: &Path, stand: &mut Stand<'_>) -> Result<
     ensure!(task["status"] == "completed", "it did not complete: {task}");
     scenario.told(&task)?;
     let counted = stand.counted().await?;
-    ensure!(counted == u64::from(scenario.turns), "the shop counted {counted}");
+    scenario.all(&counted)?;
     stand.settle().await?;
     host.stop().await?;
     let lines = std::fs::read_to_string(&file)?;
@@ -168,7 +177,8 @@ async fn one(places: &Places, stand: &mut Stand<'_>, data: &Path, point: &'stati
             && host.died(Duration::from_secs(1)).await.is_err()
         {
             host.kill().await?;
-            return Ok(Outcome { at: None, interrupted: false, counted: (0, 0), wrong: None });
+            let nothing = (0, 0);
+            return Ok(Outcome { at: None, expected: None, interrupted: false, counted: nothing, wrong: None });
         }
         host.died(Duration::from_secs(10)).await?;
     }
@@ -185,10 +195,16 @@ async fn one(places: &Places, stand: &mut Stand<'_>, data: &Path, point: &'stati
     let after = kept::read(data).await?;
     ensure!(after.len() == 1, "there are {} tasks", after.len());
     let after = after.into_values().next().context("one, as counted")?;
+    let expected = Expected::check(before.as_ref(), &after, &at);
+    let sums = (counted.0.iter().sum(), counted.1.iter().sum());
     let seen = Seen { point, at: &at, before: before.as_ref(), after: &after, counted, shown: &shown };
     let checked = seen.check(scenario).and_then(|()| scenario.told(&task));
+    let (expected, checked) = match expected {
+        Ok(expected) => (Some(expected), checked),
+        Err(why) => (None, Err(why)),
+    };
     let wrong = checked.err().map(|error| format!("{error:#}; the task is {} of {}", task["status"], task["id"]));
-    Ok(Outcome { at: Some(at), interrupted: !after.interrupted().is_empty(), counted, wrong })
+    Ok(Outcome { at: Some(at), expected, interrupted: !after.interrupted().is_empty(), counted: sums, wrong })
 }
 
 /// All that is known of one kill.
@@ -197,7 +213,7 @@ struct Seen<'a> {
     at: &'a str,
     before: Option<&'a Kept>,
     after: &'a Kept,
-    counted: (u64, u64),
+    counted: (Vec<u64>, Vec<u64>),
     /// What a client was shown before it.
     shown: &'a [String],
 }
@@ -207,8 +223,9 @@ impl Seen<'_> {
         let Self { after, shown, counted, .. } = self;
         after.is_whole()?;
         ensure!(after.row.status == Status::Completed, "the task is {}", after.row.status.as_str());
-        ensure!(counted.1 == u64::from(scenario.turns), "the shop counted {}", counted.1);
-        ensure!(after.of(Kind::TurnEnded).count() as u64 == counted.1, "it has not {} turns", scenario.turns);
+        scenario.all(&counted.1)?;
+        let turns = after.of(Kind::TurnEnded).count();
+        ensure!(turns == scenario.turns as usize, "it has {turns} turns, not {}", scenario.turns);
         ensure!(after.of(Kind::InputRequested).count() == 1, "it did not ask once");
         ensure!(after.of(Kind::InputAnswered).count() == 1, "it was not answered once");
         ensure!(after.of(Kind::TurnStopped).next().is_none(), "the turn stopped");
@@ -216,7 +233,10 @@ impl Seen<'_> {
             ensure!(serde_json::to_string(record)? == *shown, "a client was shown {shown}");
         }
         let Some(before) = self.before else {
-            ensure!(shown.is_empty() && counted.0 == 0, "nothing was kept of what was shown");
+            ensure!(
+                shown.is_empty() && counted.0.iter().all(|count| *count == 0),
+                "nothing was kept of what was shown"
+            );
             return Ok(());
         };
         ensure!(shown.len() <= before.records.len(), "a client was shown what was not kept");
@@ -239,23 +259,29 @@ impl Seen<'_> {
 
     /// What the shop had counted when the host was dead, wherever that follows from the records.
     fn certain(&self, before: &Kept, scenario: &Scenario) -> Result<()> {
-        let of = |kind| before.records.iter().filter(|record| scenario.counts(record, kind)).count() as u64;
-        let (started, finished) = (of(Kind::StepStarted), of(Kind::StepFinished));
-        ensure!(started == finished || started == finished + 1, "{started} were begun, {finished} came to an end");
-        let most = match self.point {
-            // Its effect had not begun; at another call's, it was done and is not written yet.
-            "effect.before" if self.at == scenario.counted.name() => finished,
-            _ => started,
-        };
-        let least = match self.point {
-            "effect.after" if scenario.answered && self.at == scenario.counted.name() => started,
-            _ => finished,
-        };
-        let dead = self.counted.0;
-        ensure!(
-            (least..=most).contains(&dead),
-            "the shop counted {dead} when the host was dead, not {least} to {most}"
-        );
+        for (effect, dead) in scenario.effects.iter().zip(&self.counted.0) {
+            let of = |kind| before.records.iter().filter(|record| effect.is(record, kind)).count() as u64;
+            let (started, finished) = (of(Kind::StepStarted), of(Kind::StepFinished));
+            let kind = effect.name();
+            ensure!(
+                started == finished || started == finished + 1,
+                "{kind}: {started} were begun, {finished} came to an end"
+            );
+            let under_way = started > finished && self.at == effect.call.name();
+            let most = match self.point {
+                // Its effect had not begun; at another call's, it was done and is not written yet.
+                "effect.before" if under_way => finished,
+                _ => started,
+            };
+            let least = match self.point {
+                "effect.after" if effect.answered && under_way => started,
+                _ => finished,
+            };
+            ensure!(
+                (least..=most).contains(dead),
+                "the shop counted {dead} {kind} when the host was dead, not {least} to {most}"
+            );
+        }
         Ok(())
     }
 }

@@ -3,6 +3,8 @@
 mod cuts;
 mod endings;
 mod kills;
+mod pages;
+mod processes;
 mod shop;
 
 pub(crate) use shop::Shop;
@@ -36,6 +38,17 @@ pub(crate) async fn run(places: &Places, minutes: u64) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Tasks with pages, ended in every way; the last line that is printed is `N passed, N failed`.
+pub(crate) async fn run_pages(places: &Places, tasks: usize) -> Result<()> {
+    // Near the root: a profile whose path is long keeps its sockets elsewhere.
+    let folder = tempfile::Builder::new().prefix("soak-").tempdir()?;
+    let done = pages::run(places, folder.path(), tasks).await;
+    if !done.as_ref().is_ok_and(|tally| tally.failed == 0) {
+        println!("kept for a look: {}", folder.keep().display());
+    }
+    done?.end("something was left behind")
 }
 
 /// Xorshift: small, and its start is printed, so that a round can be had again.

@@ -27,9 +27,14 @@ impl Shop {
         Client::connect(&self.url).await?.get("/api/orders").await?["orders"].as_u64().context("no count")
     }
 
-    /// Errands that were run, of all names.
-    pub(crate) async fn errands(&self) -> Result<u64> {
-        Client::connect(&self.url).await?.get("/api/errands").await?["errands"].as_u64().context("no count")
+    /// Errands that were run, of each kind; of an empty one: all there are.
+    pub(crate) async fn errands(&self, kinds: impl Iterator<Item = &str>) -> Result<Vec<u64>> {
+        let all = Client::connect(&self.url).await?.get("/api/errands").await?;
+        let count = |kind: &str| match kind {
+            "" => all["errands"].as_u64().context("no count"),
+            kind => Ok(all["of"][kind].as_u64().unwrap_or_default()),
+        };
+        kinds.map(count).collect()
     }
 
     /// Orders of one visitor, as the shop's page lists them.

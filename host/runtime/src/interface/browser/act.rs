@@ -102,6 +102,20 @@ pub(super) async fn focus(host: &mut Host, page: &Handle, locator: String, setti
     .await
 }
 
+pub(super) async fn scroll_into_view(
+    host: &mut Host,
+    page: &Handle,
+    locator: String,
+    settings: Settings,
+) -> Outcome<()> {
+    let text = words("Scroll into view", "Scrolled into view", &locator);
+    verb(host, page, Call::BrowserScrollIntoView, text, json!({ "locator": locator }), settings, |on| async move {
+        on.page.scroll_into_view(&locator, &on.call).await.map_err(contract)?;
+        Ok(Done::new(()))
+    })
+    .await
+}
+
 pub(super) async fn drag(
     host: &mut Host,
     page: &Handle,

@@ -61,7 +61,7 @@ pub(super) async fn compose(
 
 /// Marks the document before the value goes in, and the one that is there afterwards.
 async fn fill_in(on: On, locator: &str, secret: &str) -> Result<Done<u32>, Error> {
-    let opened = secrets::open(&on.turn, secret, Permission::Secret(secret.to_owned())).await?;
+    let opened = secrets::open(&on.turn, secret, Permission::secret(secret)).await?;
     let origins: Vec<_> = opened.origins.iter().map(ToString::to_string).collect();
     let taint = &on.turn.pages.taint;
     taint.add(&opened.value);

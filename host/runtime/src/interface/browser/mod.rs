@@ -20,7 +20,7 @@ mod verb;
 mod wait;
 mod workdir;
 
-use crate::bindings::windlass::plugin::browser::{Host as BrowserHost, HostPage, Navigation};
+use crate::bindings::windlass::plugin::browser::{Host as BrowserHost, HostPage, Navigation, Rect};
 use crate::bindings::windlass::plugin::types::{Artifact, Error};
 use crate::host::Host;
 use settings::Settings;
@@ -43,6 +43,10 @@ fn contract(e: windlass_browser::Error) -> Error {
 impl BrowserHost for Host {
     async fn open(&mut self, settings: Settings) -> Outcome<Handle> {
         open::open(self, settings).await
+    }
+
+    async fn pages(&mut self) -> Outcome<String> {
+        open::list(self).await
     }
 
     async fn cookies(&mut self, origin: String) -> Outcome<String> {
@@ -119,6 +123,10 @@ impl HostPage for Host {
         act::scroll(self, &page, (right, down), settings).await
     }
 
+    async fn scroll_into_view(&mut self, page: Handle, locator: String, settings: Settings) -> Outcome<()> {
+        act::scroll_into_view(self, &page, locator, settings).await
+    }
+
     async fn press(&mut self, page: Handle, keys: String, settings: Settings) -> Outcome<()> {
         act::press(self, &page, keys, settings).await
     }
@@ -185,6 +193,10 @@ impl HostPage for Host {
 
     async fn html(&mut self, page: Handle, locator: String, settings: Settings) -> Outcome<String> {
         read::html(self, &page, locator, settings).await
+    }
+
+    async fn bounding_box(&mut self, page: Handle, locator: String, settings: Settings) -> Outcome<Option<Rect>> {
+        read::bounding_box(self, &page, locator, settings).await
     }
 
     async fn evaluate(

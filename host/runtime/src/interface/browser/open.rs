@@ -4,8 +4,8 @@ use super::settings::Settings;
 use super::verb::{shown, verb};
 use super::{Handle, Outcome, PageHandle, contract};
 use crate::bindings::windlass::plugin::types::Error;
+use crate::fetch::request::is_private;
 use crate::host::Host;
-use crate::interface::http::is_private;
 use crate::interface::secrets;
 use crate::masks::MASK;
 use crate::pages;
@@ -123,6 +123,34 @@ pub(super) async fn popup(host: &mut Host, page: &Handle, settings: Settings) ->
     })
     .await?;
     handle(host, opened)
+}
+
+/// What is open, without making a context where there is none.
+pub(super) async fn list(host: &mut Host) -> Outcome<String> {
+    let turn = host.turn.clone();
+    let step = Step {
+        call: Call::BrowserPages,
+        page: None,
+        args: json!({}),
+        doing: "List the pages".to_owned(),
+        done: "Listed the pages".to_owned(),
+    };
+    let list = |_| async move {
+        let call = BrowserCall { timeout: OPEN, cancel: turn.control.call_token() };
+        let pages = match turn.pages.context.lock().await.as_ref() {
+            Some(context) => context.pages(&call).await.map_err(contract)?,
+            None => vec![],
+        };
+        let tainted = turn.pages.taint.any(&turn.pages.open.lock());
+        let name = |number: Option<u32>| number.map(|number| format!("p{number}"));
+        let pages = pages.into_iter().map(|page| {
+            json!({ "page": name(page.page), "opener": name(page.opener), "url": page.url, "title": page.title })
+        });
+        let pages = turn.pages.taint.masks(tainted).json(pages.collect());
+        let seen = pages.as_array().map_or(0, Vec::len).to_string();
+        Ok(Done { seen: Some(seen), ..Done::shown(pages.to_string(), pages) })
+    };
+    host.turn.step(step, list).await
 }
 
 pub(super) async fn close(host: &mut Host, page: &Handle) -> Outcome<()> {

@@ -3,6 +3,7 @@
 use super::settings::{Chosen, Settings};
 use super::verb::{On, verb, words};
 use super::{Handle, Outcome, contract};
+use crate::bindings::windlass::plugin::browser::Rect;
 use crate::bindings::windlass::plugin::types::Error;
 use crate::host::Host;
 use crate::step::Done;
@@ -92,6 +93,22 @@ pub(super) async fn html(host: &mut Host, page: &Handle, locator: String, settin
         }
         let size = windlass_core::text::size(html.len() as u64);
         Ok(Done { seen: Some(size), ..shown(on.seen(html)) })
+    })
+    .await
+}
+
+pub(super) async fn bounding_box(
+    host: &mut Host,
+    page: &Handle,
+    locator: String,
+    settings: Settings,
+) -> Outcome<Option<Rect>> {
+    let (text, args) = (words("Measure", "Measured", &locator), json!({ "locator": locator }));
+    verb(host, page, Call::BrowserBoundingBox, text, args, settings, |on| async move {
+        let found = on.page.bounding_box(&locator, &on.call).await.map_err(contract)?;
+        let found = found.map(|r| Rect { x: r.x, y: r.y, width: r.width, height: r.height });
+        let result = json!(found);
+        Ok(Done::shown(found, result))
     })
     .await
 }

@@ -2,6 +2,7 @@
 //!
 //! Values stand in the journal, as answers do, and in no record.
 
+use super::verb::gone;
 use super::{Outcome, contract};
 use crate::bindings::windlass::plugin::types::Error;
 use crate::engine::sha256;
@@ -102,7 +103,24 @@ where
     let turn = host.turn.clone();
     let step = Step { call, page: None, args, doing: words.0, done: words.1 };
     let call = BrowserCall { timeout: TIMEOUT, cancel: turn.control.call_token() };
-    host.turn.step(step, |_| work(turn, call)).await
+    host.turn
+        .step(step, |_| async move {
+            there(&turn).await?;
+            work(turn, call).await
+        })
+        .await
+}
+
+/// Whether what the guest speaks of is still there: the context of pages that went with their host is not, and that a new
+/// one is empty must not be told as if nothing had been stored.
+async fn there(turn: &Turn) -> Result<(), Error> {
+    if turn.pages.context.lock().await.is_some() {
+        return Ok(());
+    }
+    match turn.pages.held.lock().first() {
+        Some(number) => Err(gone(turn, *number)),
+        None => Ok(()),
+    }
 }
 
 fn closed() -> Error {

@@ -49,11 +49,14 @@ pub(super) fn words(doing: &str, done: &str, what: &str) -> (String, String) {
 }
 
 pub(super) fn page_of(turn: &Turn, number: u32) -> Result<Page, Error> {
-    turn.pages.open.lock().get(&number).cloned().ok_or_else(|| {
-        let message = format!("page p{number} is gone: it was closed, or the host was restarted; open one again");
-        let details = turn.pages.was_at(number).map(|url| json!({ "url": url }).to_string());
-        Error { details, ..error("page-lost", message) }
-    })
+    turn.pages.open.lock().get(&number).cloned().ok_or_else(|| gone(turn, number))
+}
+
+/// A page that is not there any more; `details` say where it was seen last.
+pub(super) fn gone(turn: &Turn, number: u32) -> Error {
+    let message = format!("page p{number} is gone: it was closed, or the host was restarted; open one again");
+    let details = turn.pages.was_at(number).map(|url| json!({ "url": url }).to_string());
+    Error { details, ..error("page-lost", message) }
 }
 
 /// Calls that could show what a secret says, in whatever form the page likes.

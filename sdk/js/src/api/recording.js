@@ -1,0 +1,22 @@
+// What the scripts of recordings use beside the rest.
+
+import { Failure } from './values.js';
+
+export function stepsOf(log) {
+    async function step(number, title, work) {
+        log.info(`Step ${number}: ${title}`, { step: number });
+        try {
+            return await work();
+        } catch (error) {
+            const failure = new Failure(error?.code ?? 'failed', `step ${number} (${title}) failed: ${error?.message ?? error}`);
+            failure.details = { ...error?.details, step: number };
+            throw failure;
+        }
+    }
+
+    /** What a recording wants and the host can't do yet. */
+    const missing = (what) => {
+        throw new Failure('unavailable', `this host can't ${what} yet`);
+    };
+    return { step, missing };
+}
