@@ -108,6 +108,38 @@ async fn the_built_in_script_uses_the_secrets_that_it_was_granted() {
     nowhere(bench).await;
 }
 
+/// What a task came to is read by whoever may see it: a plugin that was shown a secret does not hand it on by mistake.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_revealed_secret_is_masked_in_all_that_a_turn_leaves() {
+    let bench = Bench::new().await;
+    bench.install(guests::SECRET_TELLER, &["reveal shop-token"]).await;
+    set_secret(&bench, SECRET, "https://shop.example").await;
+    let tell = async |how: &str| {
+        let id = bench.create("secret_teller", json!({"how": how})).await;
+        (id, bench.until(id, |task| !task.open || how == "ask" && task.status == Status::InputRequired).await)
+    };
+    let (_, task) = tell("outcome").await;
+    let content = json!([{"mimeType": "text/plain", "text": "It says •••."}]);
+    assert_eq!(outcome(&task)["content"], content, "{}", failure(&task));
+    assert_eq!(outcome(&task)["structured"], json!({"said": "•••", "number": 1}));
+    let (_, task) = tell("question").await;
+    assert_eq!((task.status, &outcome(&task)["question"]), (Status::InputRequired, &json!("Is ••• right?")));
+    let (_, task) = tell("failure").await;
+    let expected = json!({"code": "told", "message": "it says •••", "details": {"value": "•••"}});
+    assert_eq!(failure(&task), &expected);
+    let (_, task) = tell("panic").await;
+    let message = failure(&task)["message"].as_str().unwrap();
+    assert!(message.starts_with("panicked: it says ••• ("), "{message}");
+    let (id, task) = tell("name").await;
+    assert_eq!(outcome(&task)["structured"]["said"], "___.txt");
+    assert_eq!(bench.texts(id, Kind::Artifact).await, ["File ___.txt, 7 B"]);
+    let (id, _) = tell("ask").await;
+    assert_eq!(bench.texts(id, Kind::InputRequested).await, ["Asks: Is ••• right?"]);
+    let (id, _) = tell("progress").await;
+    assert_eq!(bench.texts(id, Kind::Progress).await, ["1 of 2 with •••"]);
+    nowhere(bench).await;
+}
+
 /// Of a PNG without interlacing; the first pixel of the first row is there as it is, whatever the filter.
 fn first_pixel(png: &[u8]) -> [u8; 3] {
     let (mut packed, mut at) = (Vec::new(), 8);

@@ -158,9 +158,9 @@ async fn send(turn: Arc<Turn>, request: Request) -> Result<Done<Kept>, Error> {
     let response = tokio::select! {
         biased;
         () = cancel.cancelled() => Err(error("cancelled", "the request was cut off: the turn was asked to stop")),
-        done = tokio::time::timeout(timeout, fetch::exchange(&grants, &turn.services.tls, request)) => {
+        done = turn.services.clock.within(timeout, fetch::exchange(&grants, &turn.services.tls, request)) => {
             let late = || error("timeout", format!("no whole answer within {} ms", timeout.as_millis()));
-            done.unwrap_or_else(|_| Err(late()))
+            done.unwrap_or_else(|| Err(late()))
         }
     }?;
     let text = |value: &http::HeaderValue| masks.text(String::from_utf8_lossy(value.as_bytes()).into_owned());
