@@ -22,7 +22,7 @@ async fn restarted(bench: Bench, id: TaskId) -> (Bench, Vec<Arc<Record>>) {
 #[tokio::test(flavor = "multi_thread")]
 async fn everything_that_differs_from_run_to_run_is_the_same_in_replay() {
     let mut bench = Bench::new().await;
-    bench.install(guests::BASIC_DETERMINISM, &[]).await;
+    bench.install(guests::BASIC_DETERMINISM, &["workdir"]).await;
     let id = bench.create("basic_determinism", json!({})).await;
     bench.asks(id).await;
     for _ in 0..2 {
@@ -38,7 +38,11 @@ async fn everything_that_differs_from_run_to_run_is_the_same_in_replay() {
     assert!(lines.iter().zip(expected).all(|(line, seen)| seen == line));
     let count = bench.texts(id, Kind::InputRequested).await.len();
     assert_eq!(count, 1, "asked once");
-    assert!(bench.lines(id).await.iter().any(|line| line.contains("environment []")));
+    let told = bench.lines(id).await;
+    assert!(told.iter().any(|line| line.contains("environment []")));
+    let folder = told.iter().find(|line| line.contains("folder [")).unwrap();
+    let at = |name: &str| folder.find(name).unwrap();
+    assert!(at("apple") < at("fig") && at("fig") < at("pear"), "in the order of names: {folder}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

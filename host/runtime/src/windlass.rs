@@ -232,6 +232,10 @@ impl Windlass {
         // A turn notices at its next await; one that computes is dropped with the process.
         let _ = tokio::time::timeout(Duration::from_secs(5), self.services.tracker.wait()).await;
         self.services.browsers.shutdown().await;
+        // What was on its way between pages and tasks went with the pages.
+        if let Err(error) = passing::clear(&self.services.passing) {
+            tracing::warn!(%error, "files on their way stay for the next start to remove");
+        }
         self.services.keyring.flush().await;
         self.services.store.close().await;
     }

@@ -30,7 +30,7 @@ pub(crate) struct Places {
 }
 
 const USAGE: &str = "run it by `cargo xtask bench [NAME …] [--json] [--quick]`, `cargo xtask soak [--minutes N | --pages N]` or \
-     `cargo xtask crash [--every K] [--script | --js | --pages] | --kills N | --disk | --stops`";
+     `cargo xtask crash [--every K] [--script | --js | --pages] | --kills N [--seed N] [--from N] | --disk | --stops`";
 
 fn main() -> ExitCode {
     let done = read(std::env::args().skip(1)).and_then(|(places, command)| {
@@ -66,6 +66,7 @@ fn read(mut arguments: impl Iterator<Item = String>) -> Result<(Places, Command)
     let mut options = bench::Options::default();
     let (mut minutes, mut tasks) = (5, None);
     let (mut crash, mut every, mut only, mut what) = (false, 1, None, None);
+    let (mut kills, mut seed, mut from) = (None, None, 0);
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().with_context(|| format!("{argument} wants a value; {USAGE}"));
         match argument.as_str() {
@@ -78,9 +79,9 @@ fn read(mut arguments: impl Iterator<Item = String>) -> Result<(Places, Command)
             "--script" => only = Some(crash::Only::Script),
             "--pages" if soak == Some(true) => tasks = Some(value()?.parse().context("--pages wants a whole number")?),
             "--pages" => only = Some(crash::Only::Pages),
-            "--kills" => {
-                what = Some(crash::What::Kills { kills: value()?.parse().context("--kills wants a whole number")? });
-            }
+            "--kills" => kills = Some(value()?.parse().context("--kills wants a whole number")?),
+            "--seed" => seed = Some(value()?.parse().context("--seed wants a whole number")?),
+            "--from" => from = value()?.parse().context("--from wants a whole number")?,
             "--disk" => what = Some(crash::What::Disk),
             "--stops" => what = Some(crash::What::Stops),
             "crash" if soak.is_none() => crash = true,
@@ -99,6 +100,7 @@ fn read(mut arguments: impl Iterator<Item = String>) -> Result<(Places, Command)
         js,
     };
     if crash {
+        what = kills.map(|kills| crash::What::Kills { kills, seed, from }).or(what);
         let only = only.or(places.js.is_some().then_some(crash::Only::Js));
         return Ok((places, Command::Crash(what.unwrap_or(crash::What::Points { every, only }))));
     }

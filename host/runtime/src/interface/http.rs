@@ -76,6 +76,7 @@ fn origin(destination: &Destination) -> Option<Origin> {
 }
 
 impl Way for Grants<'_> {
+    #[expect(clippy::disallowed_methods, reason = "sending is a step")]
     async fn connect(&self, origin: &Origin, url: &Url) -> Result<TcpStream, Error> {
         let scheme = Some(if origin.secure { Scheme::Https } else { Scheme::Http });
         let destination = Destination { scheme, host: origin.host.clone(), port: origin.port };
