@@ -11,6 +11,7 @@ mod clients;
 mod conformance;
 mod crash;
 mod demo;
+mod flows;
 mod foreign;
 mod host;
 mod http;
@@ -41,6 +42,11 @@ usage: cargo xtask COMMAND
         --verbose  what each of them saw
   foreign
         Plugins in JavaScript and Python, built by their own tools, are killed and go on. npm and pip fetch the tools.
+  flows [NAME] [--verbose]
+        What people do on pages of the test site, through the browser and through playwright-core, which npm fetches:
+        both must see the same, but for what differs on purpose.
+        NAME       only flows whose name contains it
+        --verbose  what each check saw
   bench [NAME] [--json] [--quick]
         The numbers of docs/scoreboard.md, in a release build. `bench browser` is the browser beside playwright-core,
         which npm fetches.
@@ -64,6 +70,7 @@ fn main() -> ExitCode {
     let rest: Vec<String> = arguments.collect();
     let done = match command.as_str() {
         "demo" => demo::run(rest),
+        "flows" => flows::run(rest),
         "foreign" => foreign::run(rest),
         "test" => test::run(&rest),
         "bench" => measure::bench(rest),
