@@ -12,6 +12,7 @@ mod clients;
 mod conformance;
 mod crash;
 mod demo;
+mod flows;
 mod foreign;
 mod host;
 mod http;
@@ -51,6 +52,11 @@ usage: cargo xtask COMMAND
   recordings
         The recordings of tests/recordings by Chrome's own runner, @puppeteer/replay, which npm fetches: it must come to
         the same as what the tests ask of Windlass.
+  flows [NAME] [--verbose]
+        What people do on pages of the test site, through the browser and through playwright-core, which npm fetches:
+        both must see the same, but for what differs on purpose.
+        NAME       only flows whose name contains it
+        --verbose  what each check saw
   bench [NAME …] [--json] [--quick]
         The numbers of docs/scoreboard.md, in a release build. `bench browser` is the browser beside playwright-core,
         which npm fetches.
@@ -75,6 +81,7 @@ fn main() -> ExitCode {
     let rest: Vec<String> = arguments.collect();
     let done = match command.as_str() {
         "demo" => demo::run(rest),
+        "flows" => flows::run(rest),
         "foreign" => foreign::run(rest),
         "author" => author::run(rest),
         "js" => js::run(rest),
