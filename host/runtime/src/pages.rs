@@ -73,7 +73,7 @@ pub(crate) struct Kept {
     /// Values of secrets that the run which had them last has used.
     masks: Mutex<Arc<Masks>>,
     told: AtomicUsize,
-    pub(crate) context: tokio::sync::Mutex<Option<Context>>,
+    pub(crate) context: Arc<tokio::sync::Mutex<Option<Context>>>,
     pub(crate) open: Mutex<HashMap<u32, Page>>,
 }
 
@@ -93,7 +93,7 @@ impl Pages {
                 turn: Mutex::default(),
                 masks: Mutex::default(),
                 told: AtomicUsize::new(0),
-                context: tokio::sync::Mutex::default(),
+                context: Arc::default(),
                 open: Mutex::default(),
             })
         });
@@ -200,27 +200,41 @@ impl Policy for Fence {
     }
 }
 
+/// The turn's context, locked.
+pub(crate) type Locked = tokio::sync::OwnedMutexGuard<Option<Context>>;
+
 /// Makes the turn's context where there is none, with its first page.
-pub(crate) async fn context<'a>(
-    turn: &'a Arc<Turn>,
-) -> Result<tokio::sync::MutexGuard<'a, Option<Context>>, windlass_browser::Error> {
-    let mut context = turn.pages.context.lock().await;
-    if context.is_none() {
-        let (sender, events) = mpsc::unbounded_channel();
-        let fence = Arc::new(Fence { kept: Arc::downgrade(&turn.pages.kept) });
-        let made = turn.services.browsers.of(&turn.pages.kept.principal)?.context(fence, sender).await?;
-        let folder = turn.pages.kept.folder.join("down");
-        let fresh = folder.clone();
-        let folders = tokio::task::spawn_blocking(move || passing::make(&fresh)).await;
-        if folders.is_ok_and(|made| made.is_ok()) {
-            made.downloads_into(folder, ARTIFACT_BYTES).await?;
-        }
-        if !turn.pages.lost.lock().is_empty() {
-            restore(turn, &made).await;
-        }
-        tokio::spawn(report(Arc::downgrade(&turn.pages.kept), events));
-        *context = Some(made);
+pub(crate) async fn context(turn: &Arc<Turn>) -> Result<Locked, windlass_browser::Error> {
+    let context = turn.pages.context.clone().lock_owned().await;
+    if context.is_some() {
+        return Ok(context);
     }
+    // A task of its own: a turn that is dropped meanwhile leaves a whole context behind, which `close` finds, or none.
+    let made = tokio::spawn(make(turn.clone(), context)).await;
+    made.unwrap_or_else(|failed| std::panic::resume_unwind(failed.into_panic()))
+}
+
+async fn make(turn: Arc<Turn>, mut context: Locked) -> Result<Locked, windlass_browser::Error> {
+    let (sender, events) = mpsc::unbounded_channel();
+    let fence = Arc::new(Fence { kept: Arc::downgrade(&turn.pages.kept) });
+    let made = turn.services.browsers.of(&turn.pages.kept.principal)?.context(fence, sender).await?;
+    let folder = turn.pages.kept.folder.join("down");
+    let fresh = folder.clone();
+    let folders = tokio::task::spawn_blocking(move || passing::make(&fresh)).await;
+    if folders.is_ok_and(|made| made.is_ok())
+        && let Err(error) = made.downloads_into(folder, ARTIFACT_BYTES).await
+    {
+        // `close` finds it, and its folder.
+        *context = Some(made);
+        drop(context);
+        turn.pages.kept.close().await;
+        return Err(error);
+    }
+    if !turn.pages.lost.lock().is_empty() {
+        restore(&turn, &made).await;
+    }
+    tokio::spawn(report(Arc::downgrade(&turn.pages.kept), events));
+    *context = Some(made);
     Ok(context)
 }
 

@@ -57,7 +57,7 @@ export declare function confirm(message: string, options?: Omit<Question, 'messa
 /** Values that live across the turns of the task. */
 export declare const state: {
     get(key: string): Promise<any>;
-    set(key: string, value: Json): Promise<void>;
+    set(key: string, value: Json | undefined): Promise<void>;
     delete(key: string): Promise<void>;
     keys(prefix?: string): Promise<string[]>;
 };

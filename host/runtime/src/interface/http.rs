@@ -186,7 +186,7 @@ impl Http for Host {
             done: format!("Sent {words}"),
         };
         let turn = self.turn.clone();
-        let kept: Kept = match self.turn.step(step, |_| send(turn, request)).await? {
+        let kept: Kept = match self.turn.step(step, |_| Box::pin(send(turn, request))).await? {
             Ok(kept) => kept,
             Err(error) => return Ok(Err(error)),
         };

@@ -55,6 +55,7 @@ pub(super) async fn save(services: &Services, kept: &Kept) -> Saved {
 }
 
 /// Gives a new context of the turn what sites had stored in the pages that it lost, if that is there.
+#[expect(clippy::disallowed_methods, reason = "part of the step that needed a context, before it has a page")]
 pub(crate) async fn restore(turn: &Turn, context: &Context) {
     let (task, services) = (turn.task, &turn.services);
     let restored = async {
