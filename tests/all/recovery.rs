@@ -11,7 +11,7 @@ use windlass_store::Store;
 /// Kind and text of its records.
 async fn log(host: &Windlass, id: TaskId) -> Vec<(Kind, String)> {
     let page = host.events(&local(), id, 0, 1000, Duration::ZERO, &[]).await.unwrap();
-    page.records.iter().map(|record| (record.kind.clone(), record.text.to_string())).collect()
+    page.records.iter().map(|record| (record.kind, record.text.clone())).collect()
 }
 
 /// Why it was taken up again, each time.
