@@ -1,10 +1,11 @@
 //! What plain plugins show, and what becomes of it.
 
-use crate::bench::{Bench, failure, local, operator, outcome};
+use crate::bench::{Bench, failure, local, manual, operator, outcome, tuning};
 use crate::guests;
 use serde_json::json;
+use std::time::Duration;
 use windlass_core::{Kind, Status, WaitingFor};
-use windlass_runtime::{Action, CreateTask, Error};
+use windlass_runtime::{Action, CreateTask, Error, Tuning};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_component_greets_in_every_way_a_log_has() {
@@ -144,9 +145,16 @@ pub(crate) async fn confirm(bench: &Bench, id: windlass_core::TaskId, key: &str)
 
 #[tokio::test(flavor = "multi_thread")]
 async fn both_ways_to_sleep_show_on_the_clocks() {
-    let bench = Bench::new().await;
+    let (time, clock) = manual();
+    let bench = Bench::with_tuning(Tuning { clock, ..tuning() }).await;
     bench.install(guests::BASIC_SLEEP, &[]).await;
     let id = bench.create("basic_sleep", json!({"ms": 60})).await;
+    bench.waits().await;
+    time.advance(Duration::from_millis(60));
+    bench.until_log(id, |log| log.iter().any(|r| r.text == "Slept in the host")).await;
+    bench.waits().await;
+    // The guest's clock is a little ahead: it is read.
+    time.advance(Duration::from_millis(61));
     let task = bench.ended(id).await;
     let got = &outcome(&task)["structured"];
     for clock in ["task_ms", "std_ms"] {

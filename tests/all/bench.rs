@@ -82,6 +82,11 @@ impl Bench {
         Self { host, ..self }
     }
 
+    /// The next host goes by this clock.
+    pub(crate) fn set_clock(&mut self, clock: Clock) {
+        self.tuning.clock = clock;
+    }
+
     pub(crate) async fn install(&self, path: &str, grants: &[&str]) {
         let bytes = std::fs::read(path).unwrap();
         let grants = grants.iter().map(|g| (*g).to_owned()).collect();
@@ -95,6 +100,20 @@ impl Bench {
 
     pub(crate) async fn task(&self, id: TaskId) -> TaskView {
         self.host.task(&local(), id).await.unwrap()
+    }
+
+    /// Until the only turn there is waits, warm or parked: no time of its own passes any more.
+    pub(crate) async fn waits(&self) {
+        let wait = async {
+            loop {
+                let health = self.host.health().await;
+                if health.turns == health.waiting && health.waiting as u64 + health.parked == 1 {
+                    break;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        assert!(tokio::time::timeout(PATIENCE, wait).await.is_ok(), "{:?}", self.host.health().await);
     }
 
     /// Until this many turns are parked.

@@ -92,7 +92,14 @@ async fn a_killed_tab_and_a_killed_browser_are_told_at_once_and_other_principals
         let ada = Caller { principal: "ada".into(), operator: false };
         let waits = async {
             while chromiums(&bench).len() < 2
-                || !bench.host.events(&ada, id, 0, 1000, Duration::ZERO, &[]).await.unwrap().records.iter().any(|r| r.text.starts_with("Wait until"))
+                || !bench
+                    .host
+                    .events(&ada, id, 0, 1000, Duration::ZERO, &[])
+                    .await
+                    .unwrap()
+                    .records
+                    .iter()
+                    .any(|r| r.text.starts_with("Wait until"))
             {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
@@ -138,7 +145,9 @@ async fn an_endless_script_and_a_stopped_renderer_are_told_within_five_seconds_a
     // In the same Chromium meanwhile.
     let held = bench.create("browser_hold", json!({"url": site.url()})).await;
     bench.asks(held).await;
-    bench.until_log(id, |log| log.iter().any(|r| r.text.starts_with("Clicked #loop") || r.data.get("error").is_some())).await;
+    bench
+        .until_log(id, |log| log.iter().any(|r| r.text.starts_with("Clicked #loop") || r.data.get("error").is_some()))
+        .await;
     assert!(begin.elapsed() < LEARNS + Duration::from_secs(1), "{:?}", begin.elapsed());
     assert_eq!(lines(&bench, id).await, ["ended timeout", "again worked"]);
     let error = bench.log(id).await.iter().find_map(|r| r.data.get("error").cloned()).expect("a failed step");
@@ -153,7 +162,10 @@ async fn an_endless_script_and_a_stopped_renderer_are_told_within_five_seconds_a
     bench.until_log(id, |log| log.iter().any(|r| r.data.get("error").is_some())).await;
     assert!(begin.elapsed() < LEARNS + Duration::from_secs(1), "{:?}", begin.elapsed());
     assert_eq!(lines(&bench, id).await, ["ended timeout", "again worked"]);
-    signal("CONT", &fresh.into_iter().filter(|pid| std::path::Path::new(&format!("/proc/{pid}")).exists()).collect::<Vec<_>>());
+    signal(
+        "CONT",
+        &fresh.into_iter().filter(|pid| std::path::Path::new(&format!("/proc/{pid}")).exists()).collect::<Vec<_>>(),
+    );
     confirm(&bench, held, "t1.held").await;
     assert_ne!(outcome(&bench.ended(held).await)["structured"]["title"], "page-lost");
 }
@@ -264,7 +276,8 @@ async fn private_site() -> String {
                 while let Ok(length @ 1..) = stream.read(&mut head).await {
                     // ada:open-sesame
                     let known = String::from_utf8_lossy(&head[..length]).contains("Basic YWRhOm9wZW4tc2VzYW1l");
-                    let (status, body) = if known { ("200 OK", "welcome") } else { ("401 Unauthorized", "who are you?") };
+                    let (status, body) =
+                        if known { ("200 OK", "welcome") } else { ("401 Unauthorized", "who are you?") };
                     let answer = format!(
                         "HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nWWW-Authenticate: Basic realm=\"x\"\r\nContent-Length: {}\r\n\r\n{body}",
                         body.len()
@@ -283,7 +296,8 @@ async fn private_site() -> String {
 async fn a_site_that_asks_for_a_password_gets_the_secret_and_nobody_else_sees_it() {
     let (bench, origin) = (Bench::new().await, private_site().await);
     bench.install(guests::BROWSER_ENDS, &[&format!("browser {origin}"), "secret site-password"]).await;
-    let set = |origin: &str| SetSecret { value: "open-sesame".to_owned().into(), origins: Some(vec![origin.to_owned()]) };
+    let set =
+        |origin: &str| SetSecret { value: "open-sesame".to_owned().into(), origins: Some(vec![origin.to_owned()]) };
     bench.host.set_secret(&operator(), "site-password", set("https://elsewhere.example")).await.unwrap();
     let input = json!({"url": origin, "how": "credentials", "other": origin});
     let id = bench.create("browser_ends", input.clone()).await;
@@ -310,7 +324,11 @@ async fn where_pages_may_go_and_what_they_may_load_are_two_lists() {
     assert_eq!(blocked.data["grant"], json!(grant(&cdn)));
 
     let grants = Some(vec![grant(&shop), grant(&cdn)]);
-    bench.host.patch_plugin(&operator(), "browser_ends", PatchPlugin { grants, ..PatchPlugin::default() }).await.unwrap();
+    bench
+        .host
+        .patch_plugin(&operator(), "browser_ends", PatchPlugin { grants, ..PatchPlugin::default() })
+        .await
+        .unwrap();
     let id = bench.create("browser_ends", input).await;
     assert_eq!(lines(&bench, id).await, ["fetch loaded", "goto worked", "", "script went"]);
 }

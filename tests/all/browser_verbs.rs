@@ -1,7 +1,7 @@
 //! Every verb of the browser through a plugin; secrets in pages; what sites have stored; calls cut off in the middle.
 
 use crate::basic::confirm;
-use crate::bench::{Bench, failure, local, operator, outcome};
+use crate::bench::{Bench, PATIENCE, failure, local, operator, outcome};
 use crate::guests;
 use serde_json::{Value, json};
 use windlass_core::{Call, Kind, Status, TaskId, WaitingFor};
@@ -297,7 +297,7 @@ async fn each_principal_has_a_chromium_of_its_own() {
         let id = bench.host.create(&caller, new).await.unwrap().task.id;
         let mut changes = bench.host.changes();
         while bench.host.task(&caller, id).await.unwrap().status != Status::InputRequired {
-            let _ = tokio::time::timeout(std::time::Duration::from_millis(200), changes.recv()).await;
+            let _ = tokio::time::timeout(PATIENCE, changes.recv()).await.expect("it is stuck");
         }
         assert_eq!(profiles(), chromiums, "{principal}");
     }

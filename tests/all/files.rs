@@ -1,12 +1,12 @@
 //! The workdir: what a turn finds, what a replay makes of it, and plugins that want out.
 
 use crate::basic::confirm;
-use crate::bench::{Bench, failure, local, outcome};
+use crate::bench::{Bench, failure, local, options, outcome, tuning};
 use crate::guests;
 use serde_json::{Value, json};
 use std::io::Read as _;
 use windlass_core::{Kind, Limits, TaskId};
-use windlass_runtime::TaskView;
+use windlass_runtime::{TaskView, Windlass};
 
 async fn working(limits: Limits) -> Bench {
     let bench = Bench::with_limits(limits).await;
@@ -70,6 +70,22 @@ async fn files_last_from_turn_to_turn_and_can_be_fetched() {
     assert!(folder.exists());
     bench.host.delete(&local(), id).await.unwrap();
     assert!(!folder.exists(), "deleted with its task");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_part_of_the_data_folder_that_is_a_link_is_refused() {
+    let bench = Bench::new().await;
+    bench.host.close().await;
+    let elsewhere = tempfile::tempdir().unwrap();
+    for part in ["cache", "chromium", "passing", "workdirs"] {
+        let path = bench.data.path().join(part);
+        let _ = std::fs::remove_dir_all(&path);
+        std::os::unix::fs::symlink(elsewhere.path(), &path).unwrap();
+        let options = options(bench.data.path().to_owned(), Limits::default(), tuning(), 4);
+        let refused = Windlass::open(options).await.err().unwrap_or_else(|| panic!("{part} was followed")).to_string();
+        assert!(refused.contains(&format!("{} is a link", path.display())), "{refused}");
+        std::fs::remove_file(&path).unwrap();
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

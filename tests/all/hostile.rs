@@ -1,11 +1,11 @@
 //! Plugins that misbehave: each ends with its cause, within its limit, and costs its neighbours nothing.
 
-use crate::bench::{Bench, failure, local};
+use crate::bench::{Bench, failure, local, manual, tuning};
 use crate::guests;
 use serde_json::json;
-use std::time::{Duration, Instant};
-use windlass_core::{Cause, Kind, Limits, Status};
-use windlass_runtime::TaskView;
+use std::time::Duration;
+use windlass_core::{Cause, Kind, Limits, Status, WaitingFor};
+use windlass_runtime::{TaskView, Tuning};
 
 fn limits() -> Limits {
     Limits { cpu_millis: 500, memory_bytes: 64 << 20, ..Limits::default() }
@@ -113,17 +113,19 @@ async fn garbage_for_an_outcome_is_a_failure_that_says_so() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_guest_that_ignores_a_cancel_is_dropped_after_the_grace() {
-    let bench = Bench::new().await;
+    let (time, clock) = manual();
+    let bench = Bench::with_tuning(Tuning { clock, ..tuning() }).await;
     bench.install(guests::HOSTILE_CANCEL_IGNORER, &[]).await;
     let id = bench.create("hostile_cancel_ignorer", json!({})).await;
     bench.until_log(id, |log| log.iter().any(|r| r.kind == Kind::Log)).await;
-    let since = Instant::now();
     bench.host.cancel(&local(), id).await.unwrap();
-    let task = bench.ended(id).await;
-    assert_eq!(task.status, Status::Cancelled);
-    let took = since.elapsed();
-    assert!((Duration::from_secs(9)..Duration::from_secs(20)).contains(&took), "{took:?}");
-    assert!(bench.texts(id, Kind::Log).await.contains(&"I was told to stop, and won't".to_owned()));
+    let stubborn = "I was told to stop, and won't";
+    bench.until_log(id, |log| log.iter().any(|r| r.text == stubborn)).await;
+    time.slept(Duration::from_secs(10)).await;
+    time.advance(Duration::from_millis(9_999));
+    assert!(bench.task(id).await.open, "ten seconds by default");
+    time.advance(Duration::from_millis(1));
+    assert_eq!(bench.ended(id).await.status, Status::Cancelled);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -147,9 +149,12 @@ async fn a_cancelled_guest_tidies_up_wherever_it_waits() {
 /// A std sleep can't be told that it is cancelled: cut short, the guest would go on as if its time had come.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cancel_in_a_sleep_of_the_standard_library_ends_the_turn_there() {
-    let bench = Bench::new().await;
+    let (time, clock) = manual();
+    let bench = Bench::with_tuning(Tuning { clock, ..tuning() }).await;
     bench.install(guests::BASIC_SLEEP, &[]).await;
     let id = bench.create("basic_sleep", json!({"ms": 1200})).await;
+    bench.until(id, |task| task.waiting_for == Some(WaitingFor::Timer)).await;
+    time.advance(Duration::from_millis(1200));
     // The sleep of the host is over; the other one has begun.
     bench.until_log(id, |log| log.iter().any(|r| r.text == "Slept in the host")).await;
     bench.host.cancel(&local(), id).await.unwrap();
@@ -159,7 +164,8 @@ async fn a_cancel_in_a_sleep_of_the_standard_library_ends_the_turn_there() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_deadline_ends_a_turn_like_a_cancel_but_as_failed() {
-    let bench = Bench::new().await;
+    let (time, clock) = manual();
+    let bench = Bench::with_tuning(Tuning { clock, ..tuning() }).await;
     bench.install(guests::POLITE_CANCEL, &[]).await;
     let new = windlass_runtime::CreateTask {
         tool: "polite_cancel".into(),
@@ -168,6 +174,8 @@ async fn a_deadline_ends_a_turn_like_a_cancel_but_as_failed() {
         ..Default::default()
     };
     let id = bench.host.create(&local(), new).await.unwrap().task.id;
+    bench.asks(id).await;
+    time.advance(Duration::from_millis(200));
     let task = bench.ended(id).await;
     assert_eq!((task.status, task.cause), (Status::Failed, Some(Cause::Deadline)));
 }

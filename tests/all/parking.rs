@@ -6,6 +6,7 @@ use crate::guests;
 use serde_json::json;
 use std::time::Duration;
 use windlass_core::{Cause, Kind, Status, WaitingFor};
+use windlass_runtime::clock::{Clock, Time};
 use windlass_runtime::{Action, CreateTask, TaskView, Tuning};
 use windlass_site::Site;
 
@@ -93,6 +94,42 @@ async fn a_timer_that_was_due_while_no_host_ran_fires_when_one_is_back() {
     bench.parked(1).await;
     time.advance(Duration::from_secs(3601));
     assert_eq!(bench.ended(id).await.status, Status::Completed);
+}
+
+/// Ten years, in either direction.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_clock_that_is_set_ends_no_wait_and_takes_no_log() {
+    let years = 10 * 365 * 24 * 3600 * 1_000_000_000_u64;
+    for forward in [false, true] {
+        let (time, clock) = manual();
+        let now = Time::wall(&time);
+        let mut bench = Bench::with_tuning(Tuning { clock, ..at_once() }).await;
+        bench.install(guests::BASIC_SLEEP, &[]).await;
+        bench.install(guests::BASIC_STATE, &[]).await;
+        bench.install(guests::BASIC_ECHO, &[]).await;
+        let old = bench.create("basic_echo", json!({"text": "x"})).await;
+        bench.ended(old).await;
+        let sleeps = bench.create("basic_sleep", json!({"ms": 3_600_000})).await;
+        let asks = bench.create("basic_state", json!({"wait": true})).await;
+        bench.parked(2).await;
+        time.set_wall(if forward { now + years } else { now - years });
+        // The steady clock follows by one part in a hundred at most.
+        time.advance(Duration::from_secs(3560));
+        assert_eq!(bench.host.health().await.parked, 2, "forward: {forward}: not early");
+        time.advance(Duration::from_secs(80));
+        bench.until_log(sleeps, |log| log.iter().any(|r| r.text == "Slept in the host")).await;
+        assert_eq!(bench.host.clean_up(Duration::ZERO).await.unwrap().0, 0, "nothing is that old");
+        // The next host knows the wrong time only. What is open goes on, and the log of each has no gap.
+        bench.set_clock(Clock::new(time.clone()));
+        let bench = bench.restart().await;
+        confirm(&bench, asks, "t1.wait").await;
+        assert_eq!(bench.ended(asks).await.status, Status::InputRequired, "forward: {forward}");
+        bench.host.cancel(&local(), sleeps).await.unwrap();
+        assert!(!bench.ended(sleeps).await.open);
+        for id in [old, sleeps, asks] {
+            assert!(!bench.log(id).await.is_empty());
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -191,10 +228,79 @@ async fn pages_of_parked_and_of_running_turns_that_die_with_the_host_are_told_as
     bench.parked(1).await;
     let bench = bench.restart().await;
     let texts = bench.texts(id, Kind::PageLost).await;
-    assert_eq!(texts, ["Page p1 is gone: the host that had it is gone"], "before anything wakes it");
+    let told = format!("Page p1 at {}/ is gone: the host that had it is gone", site.url());
+    assert_eq!(texts, [told], "before anything wakes it");
     confirm(&bench, id, "t1.held").await;
     assert_eq!(outcome(&bench.ended(id).await)["structured"]["title"], "page-lost");
     assert_eq!(bench.texts(id, Kind::PageLost).await.len(), 1, "told once");
+}
+
+/// Loses its page while it is parked: because others need the room, or because the host is told to end.
+async fn loses(drained: bool) -> (Bench, Site, windlass_core::TaskId) {
+    let tuning = Tuning { parked_pages: usize::from(drained), ..at_once() };
+    let (bench, (site, grant)) = (Bench::with_tuning(tuning).await, site().await);
+    bench.install(guests::BROWSER_LOST, &[&grant]).await;
+    let id = bench.create("browser_lost", json!({"url": site.url(), "fragment": "#basket"})).await;
+    bench.parked(1).await;
+    if drained {
+        bench.host.drain(Duration::from_secs(60)).await;
+    }
+    bench.until_log(id, |log| log.iter().any(|r| r.kind == Kind::PageLost)).await;
+    (bench, site, id)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_sites_had_stored_in_a_page_that_a_parked_turn_lost_is_in_the_next_one() {
+    for drained in [false, true] {
+        let (mut bench, site, id) = loses(drained).await;
+        let log = bench.log(id).await;
+        let lost = log.iter().find(|r| r.kind == Kind::PageLost).unwrap();
+        let at = format!("{}/#basket", site.url());
+        let expected = json!({"page": "p1", "reason": lost.data["reason"], "url": at, "kept": true});
+        assert_eq!(json!(lost.data), expected);
+        assert!(lost.text.starts_with(&format!("Page p1 at {at} is gone: ")), "{}", lost.text);
+        // Sealed: neither what was stored nor its name can be read on the disk, but for the log of the task.
+        for (name, bytes) in files_of(bench.data.path()) {
+            assert!(!contains(&bytes, b"cart"), "the cookie stands in {name}");
+        }
+        if drained {
+            bench = bench.restart().await;
+        }
+        confirm(&bench, id, "t1.held").await;
+        let task = bench.ended(id).await;
+        let found = &outcome(&task)["structured"];
+        let expected = json!({"first": "page-lost", "lost_at": at, "cookie": "cart=mug", "stored": "yes"});
+        assert_eq!(found, &expected, "drained: {drained}, {}", failure(&task));
+    }
+}
+
+/// The key lies apart: without it what was kept is nothing, and the turn goes on as with any lost page.
+#[tokio::test(flavor = "multi_thread")]
+async fn without_the_key_of_the_secrets_the_next_page_begins_with_nothing() {
+    let (bench, _site, id) = loses(false).await;
+    std::fs::remove_file(bench.data.path().join("secrets.key")).unwrap();
+    confirm(&bench, id, "t1.held").await;
+    let task = bench.ended(id).await;
+    let found = &outcome(&task)["structured"];
+    assert_eq!((&found["first"], &found["cookie"], &found["stored"]), (&json!("page-lost"), &json!(""), &json!(null)));
+}
+
+/// All files below a folder but those of Chromium, with their names.
+fn files_of(folder: &std::path::Path) -> Vec<(String, Vec<u8>)> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() && !path.ends_with("profiles") {
+            files.extend(files_of(&path));
+        } else if path.is_file() {
+            files.push((path.display().to_string(), std::fs::read(&path).unwrap()));
+        }
+    }
+    files
+}
+
+fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
+    bytes.windows(wanted.len()).any(|window| window == wanted)
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,11 +1,13 @@
 //! A host that goes away in the middle: what was written stays, and the turn goes on as if nothing had happened.
 
 use crate::basic::confirm;
-use crate::bench::{Bench, failure, local, operator, outcome};
+use crate::bench::{Bench, failure, local, manual, operator, outcome, tuning};
 use crate::guests;
 use serde_json::json;
 use std::sync::Arc;
+use std::time::Duration;
 use windlass_core::{Kind, Record, Status, TaskId};
+use windlass_runtime::Tuning;
 
 /// Restarts the host, and holds the log against what it was before: not a byte of it changed.
 async fn restarted(bench: Bench, id: TaskId) -> (Bench, Vec<Arc<Record>>) {
@@ -20,7 +22,7 @@ async fn restarted(bench: Bench, id: TaskId) -> (Bench, Vec<Arc<Record>>) {
 #[tokio::test(flavor = "multi_thread")]
 async fn everything_that_differs_from_run_to_run_is_the_same_in_replay() {
     let mut bench = Bench::new().await;
-    bench.install(guests::BASIC_DETERMINISM, &[]).await;
+    bench.install(guests::BASIC_DETERMINISM, &["workdir"]).await;
     let id = bench.create("basic_determinism", json!({})).await;
     bench.asks(id).await;
     for _ in 0..2 {
@@ -36,7 +38,11 @@ async fn everything_that_differs_from_run_to_run_is_the_same_in_replay() {
     assert!(lines.iter().zip(expected).all(|(line, seen)| seen == line));
     let count = bench.texts(id, Kind::InputRequested).await.len();
     assert_eq!(count, 1, "asked once");
-    assert!(bench.lines(id).await.iter().any(|line| line.contains("environment []")));
+    let told = bench.lines(id).await;
+    assert!(told.iter().any(|line| line.contains("environment []")));
+    let folder = told.iter().find(|line| line.contains("folder [")).unwrap();
+    let at = |name: &str| folder.find(name).unwrap();
+    assert!(at("apple") < at("fig") && at("fig") < at("pear"), "in the order of names: {folder}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -57,15 +63,25 @@ async fn state_is_written_once_and_the_answer_may_come_while_the_host_starts() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sleep_keeps_its_deadline_while_the_host_is_down() {
-    let bench = Bench::new().await;
+    let (time, clock) = manual();
+    let bench = Bench::with_tuning(Tuning { clock, ..tuning() }).await;
     bench.install(guests::BASIC_SLEEP, &[]).await;
-    let id = bench.create("basic_sleep", json!({"ms": 1500})).await;
+    let id = bench.create("basic_sleep", json!({"ms": 60_000})).await;
     bench.until(id, |t| t.waiting_for == Some(windlass_core::WaitingFor::Timer)).await;
-    let bench = bench.restart().await;
+    time.advance(Duration::from_secs(20));
+    let bench = bench.restart_after(|| time.advance(Duration::from_secs(30))).await;
+    let slept = |log: &[Arc<Record>]| log.iter().any(|r| r.text == "Slept in the host");
+    time.advance(Duration::from_millis(9_999));
+    assert!(!slept(&bench.log(id).await), "not early");
+    time.advance(Duration::from_millis(1));
+    bench.until_log(id, slept).await;
+    // The other sleep is the standard library's, and goes by the guest's clock, which is a little ahead: it is read.
+    bench.waits().await;
+    time.advance(Duration::from_millis(60_001));
     let task = bench.ended(id).await;
     assert_eq!(task.status, Status::Completed, "{}", failure(&task));
     let slept = outcome(&task)["structured"]["task_ms"].as_u64().unwrap();
-    assert!((1500..2500).contains(&slept), "{slept}");
+    assert!((60_000..60_500).contains(&slept), "{slept}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

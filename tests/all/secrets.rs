@@ -7,6 +7,7 @@ use crate::wire::{Reply, Wire, answer};
 use serde_json::json;
 use std::io::Read as _;
 use windlass_core::{Kind, Status};
+use windlass_runtime::PatchPlugin;
 
 const LOGIN: &str = r#"<!doctype html><title>Login</title><h1>Login</h1>
 <form method="post" action="/in"><input id="password" type="password" name="p"><input id="plain" name="q" style="position:absolute;left:20px;top:200px"><button>Log in</button></form>
@@ -49,6 +50,93 @@ async fn a_secret_is_filled_in_where_it_belongs_and_can_not_be_read_back() {
     let log = bench.log(id).await;
     let filled = log.iter().rfind(|r| r.kind == Kind::StepStarted && r.data["call"] == "browser.fill-secret").unwrap();
     assert_eq!(filled.data["args"]["value"], json!({"secret": "shop-token"}));
+    nowhere(bench).await;
+}
+
+/// What the built-in script may do is what an operator granted it: secrets by their names.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_built_in_script_uses_the_secrets_that_it_was_granted() {
+    let (wire, bench) = (login().await, Bench::new().await);
+    let origins = [format!("browser {}", wire.url), format!("http {}", wire.url)];
+    bench.install(&crate::script::engine(), &[&origins[0], &origins[1]]).await;
+    set_secret(&bench, SECRET, &wire.url).await;
+    let input = json!({ "url": wire.url });
+    let run = async |script: &str| {
+        let id = bench.create("script", json!({"script": script, "input": input})).await;
+        let task = bench.ended(id).await;
+        assert_eq!(task.status, Status::Completed, "{}\n{}", failure(&task), bench.lines(id).await.join("\n"));
+        outcome(&task)["structured"].clone()
+    };
+    let tries = "
+        const codes = [];
+        const wants = async (work) => { try { await work(); } catch (error) { codes.push([error.code, error.details?.grant]); } };
+        await page.goto(input.url);
+        await wants(() => page.fillSecret('#password', 'shop-token'));
+        await wants(() => http.get(`${input.url}/in`, { headers: { authorization: secret('shop-token', 'Bearer ') } }));
+        await wants(() => secrets.reveal('shop-token'));
+        return { codes };
+    ";
+    let missing =
+        json!([["denied", "secret shop-token"], ["denied", "secret shop-token"], ["denied", "reveal shop-token"]]);
+    assert_eq!(run(tries).await["codes"], missing);
+
+    let grant = |lines: &[&str]| {
+        let all = origins.iter().map(String::as_str).chain(lines.iter().copied());
+        let grants = Some(all.map(str::to_owned).collect());
+        PatchPlugin { grants, ..PatchPlugin::default() }
+    };
+    for all in ["secret *", "reveal *"] {
+        let error = bench.host.patch_plugin(&operator(), "script", grant(&[all])).await.unwrap_err().to_string();
+        assert!(error.contains(&format!("`{all}` is no grant: each secret is granted by its name")), "{error}");
+    }
+    bench.host.patch_plugin(&operator(), "script", grant(&["secret shop-token", "reveal shop-token"])).await.unwrap();
+    assert_eq!(run(tries).await["codes"], json!([]));
+    let uses = "
+        await page.goto(input.url);
+        await page.getByRole('textbox').first().waitFor();
+        await page.fillSecret('#password', 'shop-token');
+        const read = await page.inputValue('#password').catch((error) => error.code);
+        await page.getByRole('button').click();
+        const sent = await page.innerText('body');
+        const answer = await http.get(`${input.url}/in`, { headers: { authorization: secret('shop-token', 'Bearer ') } });
+        const value = await secrets.reveal('shop-token');
+        log.info(`it says ${value}`);
+        return { read, sent: sent.split('\\n').at(-1), header: /authorization: (.*)/i.exec(answer.text())[1], length: value.length };
+    ";
+    let expected = json!({"read": "denied", "sent": "p=•••&q=", "header": "Bearer •••", "length": SECRET.len()});
+    assert_eq!(run(uses).await, expected);
+    nowhere(bench).await;
+}
+
+/// What a task came to is read by whoever may see it: a plugin that was shown a secret does not hand it on by mistake.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_revealed_secret_is_masked_in_all_that_a_turn_leaves() {
+    let bench = Bench::new().await;
+    bench.install(guests::SECRET_TELLER, &["reveal shop-token"]).await;
+    set_secret(&bench, SECRET, "https://shop.example").await;
+    let tell = async |how: &str| {
+        let id = bench.create("secret_teller", json!({"how": how})).await;
+        (id, bench.until(id, |task| !task.open || how == "ask" && task.status == Status::InputRequired).await)
+    };
+    let (_, task) = tell("outcome").await;
+    let content = json!([{"mimeType": "text/plain", "text": "It says •••."}]);
+    assert_eq!(outcome(&task)["content"], content, "{}", failure(&task));
+    assert_eq!(outcome(&task)["structured"], json!({"said": "•••", "number": 1}));
+    let (_, task) = tell("question").await;
+    assert_eq!((task.status, &outcome(&task)["question"]), (Status::InputRequired, &json!("Is ••• right?")));
+    let (_, task) = tell("failure").await;
+    let expected = json!({"code": "told", "message": "it says •••", "details": {"value": "•••"}});
+    assert_eq!(failure(&task), &expected);
+    let (_, task) = tell("panic").await;
+    let message = failure(&task)["message"].as_str().unwrap();
+    assert!(message.starts_with("panicked: it says ••• ("), "{message}");
+    let (id, task) = tell("name").await;
+    assert_eq!(outcome(&task)["structured"]["said"], "___.txt");
+    assert_eq!(bench.texts(id, Kind::Artifact).await, ["File ___.txt, 7 B"]);
+    let (id, _) = tell("ask").await;
+    assert_eq!(bench.texts(id, Kind::InputRequested).await, ["Asks: Is ••• right?"]);
+    let (id, _) = tell("progress").await;
+    assert_eq!(bench.texts(id, Kind::Progress).await, ["1 of 2 with •••"]);
     nowhere(bench).await;
 }
 

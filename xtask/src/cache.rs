@@ -58,6 +58,16 @@ impl Node {
         npm("node", &NPM)
     }
 
+    /// The folder with the packages.
+    pub(crate) fn modules(&self) -> PathBuf {
+        self.0.join("node_modules")
+    }
+
+    /// Where `node_modules` lies.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.0
+    }
+
     /// A package's program, run by its Node.
     pub(crate) fn program(&self, name: &str) -> Command {
         let programs = self.0.join("node_modules/.bin");
@@ -76,7 +86,8 @@ impl Node {
         // A module looks for packages beside itself.
         let copy = self.0.join(script.file_name().context("a script has a name")?);
         std::fs::copy(script, &copy).with_context(|| script.display().to_string())?;
-        let mut command = Command::new(self.0.join("node_modules/.bin/node"));
+        let node = self.0.join("node_modules/.bin/node");
+        let mut command = Command::new(if node.exists() { node } else { "node".into() });
         command.arg(copy);
         Ok(command)
     }

@@ -9,15 +9,18 @@ use std::process::Command;
 
 pub(crate) fn run(given: Vec<String>) -> Result<()> {
     let mut args = Args::new(given);
-    let (script, pages) = (args.switch("--script"), args.switch("--pages"));
+    let (script, pages, js) = (args.switch("--script"), args.switch("--pages"), args.switch("--js"));
     let (every, kills) = (args.number("--every")?, args.number("--kills")?);
+    let (seed, from) = (args.number("--seed")?, args.number("--from")?);
     let (disk, stops) = (args.switch("--disk"), args.switch("--stops"));
     args.end()?;
     let asked = [every.is_some(), kills.is_some(), disk, stops].into_iter().filter(|asked| *asked).count();
     ensure!(asked <= 1, "--every, --kills, --disk and --stops are each a run of its own");
+    ensure!(kills.is_some() || (seed, from) == (None, None), "--seed and --from go with --kills");
     let workspace = cargo::Workspace::find()?;
     cargo::wasm_target(&workspace.root)?;
     let browser = chromium::find()?;
+    let order = js.then(|| crate::js::order(&workspace)).transpose()?;
     eprintln!("builds a host with fault points (the first time this takes a while)");
     let mut build = cargo::cargo();
     build.current_dir(&workspace.root).args(["build", "--locked", "--features", "windlass/fault-points"]);
@@ -35,12 +38,14 @@ pub(crate) fn run(given: Vec<String>) -> Result<()> {
     let examples = workspace.components("examples", false)?;
     let mut command = Command::new(programs.join("windlass-bench"));
     command.arg("--programs").arg(&programs).arg("--guests").arg(guests).arg("--examples").arg(examples).arg("crash");
-    if let Some(every) = every {
-        command.args(["--every", &every.to_string()]);
+    for (name, number) in [("--every", every), ("--kills", kills), ("--seed", seed), ("--from", from)] {
+        if let Some(number) = number {
+            command.args([name, &number.to_string()]);
+        }
     }
     command.args(script.then_some("--script")).args(pages.then_some("--pages"));
-    if let Some(kills) = kills {
-        command.args(["--kills", &kills.to_string()]);
+    if let Some(order) = order {
+        command.arg("--js").arg(order);
     }
     if disk {
         command.arg("--disk");

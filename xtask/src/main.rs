@@ -4,6 +4,7 @@
 //! Leaves to others: everything that needs the host's code. It links none of it, so it is built in seconds.
 
 mod args;
+mod author;
 mod cache;
 mod cargo;
 mod chromium;
@@ -11,11 +12,14 @@ mod clients;
 mod conformance;
 mod crash;
 mod demo;
+mod flows;
 mod foreign;
 mod host;
 mod http;
+mod js;
 mod measure;
 mod process;
+mod recordings;
 mod script;
 mod site;
 mod steps;
@@ -41,15 +45,28 @@ usage: cargo xtask COMMAND
         --verbose  what each of them saw
   foreign
         Plugins in JavaScript and Python, built by their own tools, are killed and go on. npm and pip fetch the tools.
+  js
+        The JavaScript SDK: types, tests in Node, plugins, and these on a host. npm fetches what it needs.
+  author
+        What somebody who writes a plugin does, in Rust and JavaScript: `windlass new`, tests, `windlass dev`, changes.
+  recordings
+        The recordings of tests/recordings by Chrome's own runner, @puppeteer/replay, which npm fetches: it must come to
+        the same as what the tests ask of Windlass.
+  flows [NAME] [--verbose]
+        What people do on pages of the test site, through the browser and through playwright-core, which npm fetches:
+        both must see the same, but for what differs on purpose.
+        NAME       only flows whose name contains it
+        --verbose  what each check saw
   bench [NAME …] [--json] [--quick]
         The numbers of docs/scoreboard.md, in a release build. `bench browser` is the browser beside playwright-core,
         which npm fetches.
   soak [--minutes N]
         Large numbers: tasks that end in every way, cut streams, killed hosts (5 minutes).
-  crash [--every K] [--script] | --kills N | --disk | --stops
+  crash [--every K] [--script | --js | --pages] | --kills N | --disk | --stops
         Hosts that kill themselves before and after every commit and every effect of two kinds of tasks.
         --every  only one in K of these deaths
         --script the order is the script of examples/order-script, and the only task
+        --js     the order is the plugin of examples/order-js, and the only task
         --kills  instead, N kills at any moment while fifty tasks are under way
         --disk   instead, a small disk that fills, and then can't be written any more (needs root)
         --stops  instead, a host that is stopped by a signal and continued, while others want its folder
@@ -64,12 +81,16 @@ fn main() -> ExitCode {
     let rest: Vec<String> = arguments.collect();
     let done = match command.as_str() {
         "demo" => demo::run(rest),
+        "flows" => flows::run(rest),
         "foreign" => foreign::run(rest),
+        "author" => author::run(rest),
+        "js" => js::run(rest),
         "test" => test::run(&rest),
         "bench" => measure::bench(rest),
         "clients" => clients::run(rest),
         "conformance" => conformance::run(rest),
         "crash" => crash::run(rest),
+        "recordings" => recordings::run(rest),
         "script-component" => script::run(rest),
         "soak" => measure::soak(rest),
         "help" | "-h" | "--help" => {

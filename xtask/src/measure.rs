@@ -1,7 +1,7 @@
 //! `cargo xtask bench` and `soak`: both build in release (`soak --dev`: as tests are built), and run `windlass-bench` against a host of its own.
 
 use crate::args::Args;
-use crate::{cargo, chromium};
+use crate::{cache, cargo, chromium, flows};
 use anyhow::{Result, ensure};
 use std::process::Command;
 
@@ -16,6 +16,9 @@ pub(crate) fn bench(given: Vec<String>) -> Result<()> {
     if names.is_empty() || names.iter().any(|name| name == "durability") {
         command.env("WINDLASS_BROWSER", chromium::find()?);
     }
+    if names.is_empty() || names.iter().any(|name| name == "script") {
+        command.arg("--js").arg(crate::js::order(&cargo::Workspace::find()?)?);
+    }
     command.arg("bench").args(names);
     command.args(json.then_some("--json")).args(quick.then_some("--quick"));
     cargo::run(&mut command)
@@ -24,13 +27,7 @@ pub(crate) fn bench(given: Vec<String>) -> Result<()> {
 /// The browser crate beside playwright-core, which npm fetches once.
 fn browser(json: bool, quick: bool) -> Result<()> {
     let workspace = cargo::Workspace::find()?;
-    let modules = workspace.target.join("peer");
-    if !modules.join("node_modules/playwright-core").is_dir() {
-        std::fs::create_dir_all(&modules)?;
-        let mut npm = Command::new("npm");
-        npm.args(["install", "--silent", "--no-save", "--no-audit", "--prefix"]).arg(&modules).arg(PEER);
-        cargo::run(npm.env("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1"))?;
-    }
+    let peer = cache::npm("playwright", &[flows::PEER])?;
     let mut command = cargo::cargo();
     command.current_dir(&workspace.root).args([
         "run",
@@ -42,11 +39,8 @@ fn browser(json: bool, quick: bool) -> Result<()> {
         "bench",
     ]);
     command.arg("--").args(json.then_some("--json")).args(quick.then_some("--quick"));
-    cargo::run(command.env("PEER_MODULES", &modules).env("WINDLASS_BROWSER", chromium::find()?))
+    cargo::run(command.env("PEER_MODULES", peer.folder()).env("WINDLASS_BROWSER", chromium::find()?))
 }
-
-/// What the browser is measured beside.
-const PEER: &str = "playwright-core@1.65.1";
 
 pub(crate) fn soak(given: Vec<String>) -> Result<()> {
     let mut args = Args::new(given);

@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
     let workspace = Workspace::find()?;
     let folder = workspace.root.join("plugins/script");
     let target = workspace.target.join("script-component");
-    let mut steps = Steps::new(2);
+    let mut steps = Steps::new(if check { 3 } else { 2 });
 
     steps.next("A C compiler for WebAssembly");
     cargo::wasm_target(&workspace.root)?;
@@ -41,7 +41,8 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
         }
     }
     let source = gather(&workspace.root, &target.join("source"))?;
-    let built = build(&source, &folder, &target, &python)?;
+    let engine = Engine { source: &source, folder: &folder, target: &target, python: &python };
+    let built = engine.build()?;
     let manifest = std::fs::read_to_string(folder.join("manifest.json")).context("manifest.json can't be read")?;
     let manifest: serde_json::Value = serde_json::from_str(&manifest).context("manifest.json is no JSON")?;
     let mut component = std::fs::read(&built).with_context(|| format!("{} can't be read", built.display()))?;
@@ -51,7 +52,13 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
     let same = std::fs::read(&kept).is_ok_and(|bytes| bytes == component);
     steps.done(&format!("{} bytes", component.len()));
     match (check, same) {
-        (_, true) => note("script.wasm is what its sources make"),
+        (true, true) => {
+            note("script.wasm is what its sources make");
+            steps.next("Its lints");
+            engine.lint()?;
+            steps.done("none");
+        }
+        (false, true) => note("script.wasm is what its sources make"),
         (true, false) => {
             let other = target.join("script.wasm");
             std::fs::write(&other, component)?;
@@ -132,60 +139,81 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Builds it so that the bytes depend on sources and compilers only, not on where they lie.
-fn build(source: &Path, folder: &Path, target: &Path, python: &Path) -> Result<PathBuf> {
-    let home = std::env::var_os("CARGO_HOME").map_or_else(
-        || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo")).context("HOME is not set"),
-        |home| Ok(PathBuf::from(home)),
-    )?;
-    // The component's own stack lies in its memory; QuickJS keeps values of the script on it.
-    let flags = "-Clink-arg=-zstack-size=2097152";
-    let mut remap = OsString::new();
-    // The last one that fits is taken, so the narrower ones come last.
-    let mut places = vec![(home.clone(), "/cargo"), (target.to_owned(), "/target"), (source.to_owned(), "/windlass")];
-    for registry in std::fs::read_dir(home.join("registry/src")).into_iter().flatten().flatten() {
-        places.push((registry.path(), "/crates"));
+/// Where the engine is built, and with what.
+struct Engine<'a> {
+    source: &'a Path,
+    /// Of the engine in the tree.
+    folder: &'a Path,
+    target: &'a Path,
+    python: &'a Path,
+}
+
+impl Engine<'_> {
+    fn build(&self) -> Result<PathBuf> {
+        cargo::run(&mut self.cargo("build")?)?;
+        Ok(self.target.join("wasm32-wasip2/release/windlass_script.wasm"))
     }
-    for (place, name) in places {
-        if !remap.is_empty() {
-            remap.push("\u{1f}");
+
+    fn lint(&self) -> Result<()> {
+        cargo::run(self.cargo("clippy")?.args(["--", "-D", "warnings"]))
+    }
+
+    /// A command of Cargo on it, such that the bytes depend on sources and compilers only, not on where they lie.
+    fn cargo(&self, word: &str) -> Result<Command> {
+        let Self { source, folder, target, python } = *self;
+        let home = std::env::var_os("CARGO_HOME").map_or_else(
+            || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo")).context("HOME is not set"),
+            |home| Ok(PathBuf::from(home)),
+        )?;
+        // The component's own stack lies in its memory; QuickJS keeps values of the script on it.
+        let flags = "-Clink-arg=-zstack-size=2097152";
+        let mut remap = OsString::new();
+        // The last one that fits is taken, so the narrower ones come last.
+        let mut places =
+            vec![(home.clone(), "/cargo"), (target.to_owned(), "/target"), (source.to_owned(), "/windlass")];
+        for registry in std::fs::read_dir(home.join("registry/src")).into_iter().flatten().flatten() {
+            places.push((registry.path(), "/crates"));
         }
-        remap.push("--remap-path-prefix=");
-        remap.push(place);
-        remap.push("=");
-        remap.push(name);
+        for (place, name) in places {
+            if !remap.is_empty() {
+                remap.push("\u{1f}");
+            }
+            remap.push("--remap-path-prefix=");
+            remap.push(place);
+            remap.push("=");
+            remap.push(name);
+        }
+        let mut command = cargo::cargo();
+        command
+            .current_dir(source)
+            .args([
+                word,
+                "--release",
+                "--locked",
+                "--target",
+                "wasm32-wasip2",
+                "--package",
+                "windlass-script",
+                "--target-dir",
+            ])
+            .arg(target)
+            .env("CARGO_ENCODED_RUSTFLAGS", flags)
+            // Cargo makes names of functions from its flags too, so those with paths pass it by.
+            .env("RUSTC_WRAPPER", folder.join("cc/rustc"))
+            .env("WINDLASS_REMAP", remap)
+            .env("RQUICKJS_SYS_NO_WASI_SDK", "1")
+            .env("CC_wasm32_wasip2", folder.join("cc/zig-cc"))
+            .env("AR_wasm32_wasip2", folder.join("cc/zig-ar"))
+            .env("WINDLASS_PYTHON", python)
+            .env("CARGO_INCREMENTAL", "0")
+            .env_remove("CARGO_TARGET_DIR")
+            .env_remove("RUSTFLAGS");
+        // A profile set by variables is the outer build's.
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_PROFILE_")) {
+            command.env_remove(name);
+        }
+        Ok(command)
     }
-    let mut command = cargo::cargo();
-    command
-        .current_dir(source)
-        .args([
-            "build",
-            "--release",
-            "--locked",
-            "--target",
-            "wasm32-wasip2",
-            "--package",
-            "windlass-script",
-            "--target-dir",
-        ])
-        .arg(target)
-        .env("CARGO_ENCODED_RUSTFLAGS", flags)
-        // Cargo makes names of functions from its flags too, so those with paths pass it by.
-        .env("RUSTC_WRAPPER", folder.join("cc/rustc"))
-        .env("WINDLASS_REMAP", remap)
-        .env("RQUICKJS_SYS_NO_WASI_SDK", "1")
-        .env("CC_wasm32_wasip2", folder.join("cc/zig-cc"))
-        .env("AR_wasm32_wasip2", folder.join("cc/zig-ar"))
-        .env("WINDLASS_PYTHON", python)
-        .env("CARGO_INCREMENTAL", "0")
-        .env_remove("CARGO_TARGET_DIR")
-        .env_remove("RUSTFLAGS");
-    // A profile set by variables is the outer build's.
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_PROFILE_")) {
-        command.env_remove(name);
-    }
-    cargo::run(&mut command)?;
-    Ok(target.join("wasm32-wasip2/release/windlass_script.wasm"))
 }
 
 /// Appends a custom section.

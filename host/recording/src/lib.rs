@@ -13,6 +13,7 @@
 //! # Ok::<(), windlass_recording::Wrong>(())
 //! ```
 
+mod keys;
 mod read;
 mod say;
 mod selector;

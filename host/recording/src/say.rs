@@ -1,5 +1,6 @@
 //! A recording as a script: once plain, for people to edit, and once with a record for each step, to be run as it is.
 
+use crate::keys::{Stroke, strokes};
 use crate::selector::locators;
 use crate::steps::{Entry, Flow, Kind, Selectors, Step};
 use std::fmt::Write as _;
@@ -22,11 +23,11 @@ impl Flow {
     #[must_use]
     pub fn script(&self) -> String {
         let mut script = format!("// {}\n", comment(&self.title));
-        let _ = writeln!(script, "const page = await browser.open({{ {} }});", viewport(self.viewport()));
+        let _ = writeln!(script, "const page = await browser.open({});", self.page());
         let _ = writeln!(script, "page.setDefaultTimeout({});", self.timeout);
-        for (at, step) in self.steps.iter().enumerate() {
+        for (at, (step, said)) in self.steps.iter().zip(self.said(false)).enumerate() {
             let (number, title) = (at + 1, comment(&step.title()));
-            match self.say(at, step) {
+            match said {
                 Said::Do(code) => {
                     let _ = writeln!(script, "\n// {number}. {title}\nawait {code};");
                 }
@@ -44,10 +45,10 @@ impl Flow {
     /// The script that tool `recording` runs: each step is a line of the log, and a failure names its step.
     #[must_use]
     pub fn script_of_steps(&self) -> String {
-        let mut script = format!("const page = await browser.open({{ {} }});\n", viewport(self.viewport()));
+        let mut script = format!("const page = await browser.open({});\n", self.page());
         let _ = writeln!(script, "page.setDefaultTimeout({});", self.timeout);
-        for (at, step) in self.steps.iter().enumerate() {
-            let code = match self.say(at, step) {
+        for (at, (step, said)) in self.steps.iter().zip(self.said(true)).enumerate() {
+            let code = match said {
                 Said::Do(code) => code,
                 Said::Missing(what) => format!("missing({})", text(&what)),
                 Said::Nothing(_) => "undefined".into(),
@@ -58,93 +59,156 @@ impl Flow {
         script
     }
 
-    fn viewport(&self) -> (f64, f64) {
-        let first = self.steps.iter().find_map(|step| match step.kind {
-            Kind::SetViewport { width, height, .. } => Some((width, height)),
-            _ => None,
-        });
-        first.unwrap_or(VIEWPORT)
-    }
-
-    fn say(&self, at: usize, step: &Step) -> Said {
-        if let Some(target) = step.target.as_deref().filter(|target| *target != "main") {
-            return Said::Missing(format!("go on in another page or frame ({target})"));
-        }
-        if !step.frame.is_empty() {
-            return Said::Missing("go into a frame by its number".into());
-        }
-        let said = self.said(at, step);
-        match (said, &step.navigation, &step.kind) {
-            // `goto` waits for its own.
-            (Said::Do(code), Some(url), kind) if !matches!(kind, Kind::Navigate { .. }) => {
-                let url = url.as_ref().map_or_else(String::new, |url| format!("url: {}", text(url)));
-                let limit = step.timeout.map_or_else(String::new, |timeout| format!("timeout: {timeout}"));
-                let options =
-                    [url, limit].iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join(", ");
-                Said::Do(format!("page.waitForNavigation({{ {options} }}, () => {code})"))
+    /// The options of the page: those of the first step about its size.
+    fn page(&self) -> String {
+        let touched =
+            self.steps.iter().any(|step| matches!(&step.kind, Kind::Click { device, .. } if device == "touch"));
+        let (mut size, mut more, mut touch) = (VIEWPORT, String::new(), touched);
+        if let Some(Kind::SetViewport { width, height, scale, mobile, touch: has, .. }) = self.size() {
+            size = (*width, *height);
+            touch |= has;
+            if *scale != 1.0 && *scale != 0.0 {
+                let _ = write!(more, ", deviceScaleFactor: {scale}");
             }
-            (said, ..) => said,
+            if *mobile {
+                more.push_str(", isMobile: true");
+            }
         }
+        if touch {
+            more.push_str(", hasTouch: true");
+        }
+        format!("{{ viewport: {{ width: {}, height: {} }}{more} }}", size.0, size.1)
     }
 
-    fn said(&self, at: usize, step: &Step) -> Said {
-        let limit = step.timeout.map(|timeout| format!("timeout: {timeout}"));
-        let options = |more: &[String]| {
-            let all: Vec<_> = more.iter().cloned().chain(limit.clone()).collect();
-            if all.is_empty() { String::new() } else { format!("{{ {} }}", all.join(", ")) }
-        };
-        let after = |first: String| {
-            let options = options(&[]);
-            if options.is_empty() { first } else { format!("{first}, {options}") }
-        };
+    fn size(&self) -> Option<&Kind> {
+        self.steps.iter().map(|step| &step.kind).find(|kind| matches!(kind, Kind::SetViewport { .. }))
+    }
+
+    /// What each step is. `exact`: clicks go where they were recorded, not to the middle.
+    fn said(&self, exact: bool) -> Vec<Said> {
+        let strokes = strokes(&self.steps);
+        let each = self.steps.iter().zip(&strokes);
+        each.map(|(step, (stroke, held))| {
+            let said = match stroke {
+                Some(Stroke::Press(keys)) => Said::Do(format!("page.press({})", step.after(text(keys)))),
+                Some(Stroke::Nothing(why)) => Said::Nothing((*why).into()),
+                Some(Stroke::Missing(what)) => Said::Missing(what.clone()),
+                None => self.say(step, held, exact),
+            };
+            match (said, &step.navigation, &step.kind) {
+                // `goto` waits for its own.
+                (Said::Do(code), Some(url), kind) if !matches!(kind, Kind::Navigate { .. }) => {
+                    let url = url.as_ref().map(|url| format!("url: {}", text(url)));
+                    let options = step.options(url.as_slice());
+                    let options = if options.is_empty() { "{}".to_owned() } else { options };
+                    let work = if code.starts_with('(') { "async () =>" } else { "() =>" };
+                    Said::Do(format!("{}.waitForNavigation({options}, {work} {code})", step.there()))
+                }
+                (said, ..) => said,
+            }
+        })
+        .collect()
+    }
+
+    fn say(&self, step: &Step, held: &[String], exact: bool) -> Said {
+        let there = step.there();
+        let element = |selectors, filled| element(&step.within(), selectors, filled);
         match &step.kind {
-            Kind::SetViewport { scale, mobile, touch, .. } if *mobile || *touch || *scale != 1.0 => {
-                Said::Missing("be a phone: isMobile, hasTouch, deviceScaleFactor".into())
-            }
-            Kind::SetViewport { width, height, .. } if (*width, *height) == self.viewport() => {
+            kind @ Kind::SetViewport { .. } if Some(kind) == self.size() => {
                 Said::Nothing("the page was opened so".into())
             }
             Kind::SetViewport { .. } => Said::Missing("change the size of a page".into()),
-            Kind::Navigate { url } => Said::Do(format!("page.goto({})", after(text(url)))),
-            Kind::Click { double: true, .. } => Said::Missing("double-click".into()),
-            Kind::Click { button, device, .. } if button != "primary" || device == "touch" => {
-                Said::Missing(format!("click by {device} with the {button} button"))
+            Kind::Navigate { url } => Said::Do(format!("{there}.goto({})", step.after(text(url)))),
+            Kind::Click { button, .. } if matches!(button.as_str(), "back" | "forward") => {
+                Said::Missing(format!("click with the {button} button"))
             }
-            Kind::Click { selectors, .. } => Said::Do(format!("{}.click({})", element(selectors, false), options(&[]))),
-            Kind::Hover { .. } => Said::Missing("hover".into()),
+            Kind::Click { selectors, double, offset, device, button, .. } => {
+                let verb = match (double, device.as_str()) {
+                    (true, _) => "dblclick",
+                    (false, "touch") => "tap",
+                    (false, _) => "click",
+                };
+                let mut options = Vec::new();
+                match button.as_str() {
+                    "secondary" => options.push("button: 'right'".to_owned()),
+                    "auxiliary" => options.push("button: 'middle'".to_owned()),
+                    _ => {}
+                }
+                if !held.is_empty() {
+                    let keys: Vec<_> = held.iter().map(|key| text(key)).collect();
+                    options.push(format!("modifiers: [{}]", keys.join(", ")));
+                }
+                if exact && verb != "tap" {
+                    options.push(format!("position: {{ x: {}, y: {} }}", offset.0, offset.1));
+                }
+                Said::Do(format!("{}.{verb}({})", element(selectors, false), step.options(&options)))
+            }
+            _ if !held.is_empty() => Said::Missing(format!("hold {} down meanwhile", held.join(" and "))),
+            Kind::Hover { selectors } => {
+                Said::Do(format!("{}.hover({})", element(selectors, false), step.options(&[])))
+            }
             Kind::Change { selectors, value: Entry::Text(value) } => {
-                Said::Do(format!("{}.fill({})", element(selectors, true), after(text(value))))
+                Said::Do(format!("{}.change({})", element(selectors, true), step.after(text(value))))
             }
             Kind::Change { selectors, value: Entry::Secret(name) } => {
-                Said::Do(format!("{}.fillSecret({})", element(selectors, true), after(text(name))))
+                Said::Do(format!("{}.fillSecret({})", element(selectors, true), step.after(text(name))))
             }
-            Kind::KeyDown { key } => match self.steps.get(at + 1).map(|next| &next.kind) {
-                Some(Kind::KeyUp { key: up }) if up == key => Said::Do(format!("page.press({})", after(text(key)))),
-                _ => Said::Missing(format!("hold the key {key} down")),
-            },
-            Kind::KeyUp { key } => match at.checked_sub(1).map(|before| &self.steps[before].kind) {
-                Some(Kind::KeyDown { key: down }) if down == key => {
-                    Said::Nothing("the key was pressed and let go".into())
-                }
-                _ => Said::Missing(format!("let the key {key} go")),
-            },
-            Kind::Scroll { .. } => Said::Missing("scroll".into()),
-            Kind::Close => Said::Do("page.close()".into()),
-            Kind::EmulateNetworkConditions { .. } => Said::Missing("slow the network down".into()),
+            Kind::Scroll { selectors, x, y } => {
+                let to = format!("{{ x: {}, y: {} }}", x.unwrap_or(0.0), y.unwrap_or(0.0));
+                let options = step.options(&["repeatable: true".to_owned()]);
+                Said::Do(match selectors {
+                    Some(selectors) => {
+                        format!(
+                            "{}.evaluate((element, {{ x, y }}) => element.scroll(x, y), {to}, {options})",
+                            element(selectors, false)
+                        )
+                    }
+                    None if step.frame.is_empty() => {
+                        format!("{there}.evaluate(({{ x, y }}) => scroll(x, y), {to}, {options})")
+                    }
+                    None => format!(
+                        "{}.locator('html').evaluate((_, {{ x, y }}) => scroll(x, y), {to}, {options})",
+                        step.within()
+                    ),
+                })
+            }
+            Kind::Close => Said::Do(format!("{there}.close()")),
+            Kind::EmulateNetworkConditions { download, upload, .. } => {
+                Said::Do(format!("{there}.setOffline({})", *download == 0.0 && *upload == 0.0))
+            }
             Kind::WaitForElement { selectors, operator, count, visible, properties, attributes } => {
+                let element = element(selectors, false);
                 let plain = properties.is_empty() && attributes.is_empty();
+                // `visible` is the runner's word for "so it is"; it looks at no element's box.
                 let state = match (operator.as_str(), count, visible) {
-                    (">=" | "==", 1, true) if plain => None,
-                    (">=", 1, false) if plain => Some("hidden"),
-                    ("==" | "<=", 0, true) if plain => Some("hidden"),
-                    ("==" | "<=", 0, false) if plain => Some("detached"),
-                    _ => return Said::Missing("count elements, or compare their properties".into()),
+                    (">=", 1, true) if plain => Some("attached"),
+                    (">=", 1, false) | ("==" | "<=", 0, true) if plain => Some("detached"),
+                    _ => None,
                 };
-                let state: Vec<_> = state.map(|state| format!("state: '{state}'")).into_iter().collect();
-                Said::Do(format!("{}.waitFor({})", element(selectors, false), options(&state)))
+                if let Some(state) = state {
+                    return Said::Do(format!("{element}.waitFor({})", step.options(&[format!("state: '{state}'")])));
+                }
+                let mut options = vec![format!("operator: '{operator}'"), format!("count: {count}")];
+                if !visible {
+                    options.push("visible: false".into());
+                }
+                for (name, map) in [("properties", properties), ("attributes", attributes)] {
+                    if !map.is_empty() {
+                        options.push(format!("{name}: {}", json(map)));
+                    }
+                }
+                Said::Do(format!("{element}.waitForElements({})", step.options(&options)))
             }
-            Kind::WaitForExpression { .. } => Said::Missing("evaluate an expression in the page".into()),
+            Kind::WaitForExpression { .. } if !step.frame.is_empty() => {
+                Said::Missing("wait for an expression within a frame".into())
+            }
+            Kind::WaitForExpression { expression } => {
+                let limit = step.options(&[]);
+                let limit = if limit.is_empty() { limit } else { format!(", undefined, {limit}") };
+                Said::Do(format!("{there}.waitForFunction({}{limit})", text(expression)))
+            }
             Kind::CustomStep { .. } => Said::Nothing("a step of somebody's own, which no runner runs".into()),
+            Kind::KeyDown { .. } | Kind::KeyUp { .. } => Said::Nothing("the key was pressed and let go".into()),
         }
     }
 }
@@ -166,23 +230,55 @@ impl Step {
             Kind::Scroll { selectors: Some(selectors), .. } => format!("Scroll {}", of(selectors, false)),
             Kind::Scroll { .. } => "Scroll the page".into(),
             Kind::Close => "Close the page".into(),
-            Kind::EmulateNetworkConditions { .. } => "Emulate another network".into(),
+            Kind::EmulateNetworkConditions { download, upload, .. } if *download == 0.0 && *upload == 0.0 => {
+                "Go offline".into()
+            }
+            Kind::EmulateNetworkConditions { .. } => "Go online (how fast is not emulated)".into(),
             Kind::WaitForElement { selectors, .. } => format!("Wait for {}", of(selectors, false)),
             Kind::WaitForExpression { expression } => format!("Wait until {expression}"),
             Kind::CustomStep { name, .. } => format!("Custom step {name}"),
         }
     }
-}
 
-fn viewport((width, height): (f64, f64)) -> String {
-    format!("viewport: {{ width: {width}, height: {height} }}")
-}
-
-fn element(selectors: &Selectors, filled: bool) -> String {
-    match locators(selectors, filled).as_slice() {
-        [one] => format!("page.locator({})", text(one)),
-        many => format!("page.anyOf({})", many.iter().map(|one| text(one)).collect::<Vec<_>>().join(", ")),
+    /// The page that it is about.
+    fn there(&self) -> String {
+        let limit = self.timeout.map_or_else(String::new, |timeout| format!(", {timeout}"));
+        match self.target.as_deref().filter(|target| *target != "main") {
+            Some(target) => format!("(await page.at({}{limit}))", text(target)),
+            None => "page".into(),
+        }
     }
+
+    /// The page or frame in which it looks for elements.
+    fn within(&self) -> String {
+        self.frame.iter().fold(self.there(), |within, child| format!("{within}.childFrame({child})"))
+    }
+
+    /// These options and the time-out of its own, if it has one; nothing where there are none.
+    fn options(&self, options: &[String]) -> String {
+        let limit = self.timeout.map(|timeout| format!("timeout: {timeout}"));
+        let all: Vec<_> = options.iter().cloned().chain(limit).collect();
+        if all.is_empty() { String::new() } else { format!("{{ {} }}", all.join(", ")) }
+    }
+
+    /// An argument, and behind it the options.
+    fn after(&self, first: String) -> String {
+        let options = self.options(&[]);
+        if options.is_empty() { first } else { format!("{first}, {options}") }
+    }
+}
+
+fn element(within: &str, selectors: &Selectors, filled: bool) -> String {
+    match locators(selectors, filled).as_slice() {
+        [one] => format!("{within}.locator({})", text(one)),
+        many => format!("{within}.anyOf({})", many.iter().map(|one| text(one)).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// JSON that JavaScript reads as the same: keys and texts may hold what ends a line in its older grammar.
+fn json(map: &serde_json::Map<String, serde_json::Value>) -> String {
+    let json = serde_json::Value::from(map.clone()).to_string();
+    json.replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
 }
 
 /// A text as JavaScript writes it.
@@ -236,7 +332,7 @@ page.setDefaultTimeout(5000);
 await page.goto('https://shop.example/');
 
 // 3. Fill in #q
-await page.locator('#q').fill('it\\'s\\na mug');
+await page.locator('#q').change('it\\'s\\na mug');
 
 // 4. Press the key Enter
 await page.press('Enter', { timeout: 900 });
@@ -247,9 +343,80 @@ await page.press('Enter', { timeout: 900 });
 await page.waitForNavigation({ url: 'https://shop.example/done' }, () => page.locator('#go').click());
 
 // 7. Hover over #x
-missing('hover');
+await page.locator('#x').hover();
 ";
         assert_eq!(script, expected);
-        assert!(flow.script_of_steps().contains("await step(7, 'Hover over #x', async () => missing('hover'));"));
+        let steps = flow.script_of_steps();
+        assert!(steps.contains("await step(7, 'Hover over #x', async () => page.locator('#x').hover());"), "{steps}");
+        assert!(steps.contains("page.locator('#go').click({ position: { x: 1, y: 1 } })"), "{steps}");
+    }
+
+    /// What a step is in the script that is run.
+    fn said(step: serde_json::Value) -> String {
+        let flow = Flow::read(&json!({"title": "t", "steps": [step]})).unwrap();
+        let script = flow.script_of_steps();
+        let line = script.lines().nth(2).unwrap();
+        line.split_once("async () => ").unwrap().1.strip_suffix(");").unwrap().to_owned()
+    }
+
+    #[test]
+    fn every_kind_of_step_is_said() {
+        let click = |more: serde_json::Value| {
+            let mut step = json!({"type": "click", "selectors": ["#a"], "offsetX": 2, "offsetY": 3});
+            step.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            said(step)
+        };
+        let at = "position: { x: 2, y: 3 }";
+        assert_eq!(click(json!({"type": "doubleClick"})), format!("page.locator('#a').dblclick({{ {at} }})"));
+        assert_eq!(
+            click(json!({"button": "secondary"})),
+            format!("page.locator('#a').click({{ button: 'right', {at} }})")
+        );
+        assert_eq!(click(json!({"deviceType": "touch", "timeout": 9})), "page.locator('#a').tap({ timeout: 9 })");
+        assert_eq!(click(json!({"button": "back"})), "missing('click with the back button')");
+        assert_eq!(
+            click(json!({"frame": [1, 0], "target": "https://a.example/"})),
+            format!(
+                "(await page.at('https://a.example/')).childFrame(1).childFrame(0).locator('#a').click({{ {at} }})"
+            )
+        );
+        let wait = |more: serde_json::Value| {
+            let mut step = json!({"type": "waitForElement", "selectors": ["#a"]});
+            step.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            said(step)
+        };
+        assert_eq!(wait(json!({})), "page.locator('#a').waitFor({ state: 'attached' })");
+        assert_eq!(wait(json!({"visible": false})), "page.locator('#a').waitFor({ state: 'detached' })");
+        assert_eq!(
+            wait(json!({"operator": "==", "count": 3, "attributes": {"class": "x"}})),
+            "page.locator('#a').waitForElements({ operator: '==', count: 3, attributes: {\"class\":\"x\"} })"
+        );
+        assert_eq!(
+            said(json!({"type": "scroll", "y": 40})),
+            "page.evaluate(({ x, y }) => scroll(x, y), { x: 0, y: 40 }, { repeatable: true })"
+        );
+        assert_eq!(
+            said(json!({"type": "waitForExpression", "expression": "done", "timeout": 7})),
+            "page.waitForFunction('done', undefined, { timeout: 7 })"
+        );
+        let network =
+            |speed: u32| json!({"type": "emulateNetworkConditions", "download": speed, "upload": speed, "latency": 1});
+        assert_eq!(
+            (said(network(0)), said(network(9))),
+            ("page.setOffline(true)".into(), "page.setOffline(false)".into())
+        );
+        assert_eq!(said(json!({"type": "close", "target": "main"})), "page.close()");
+    }
+
+    #[test]
+    fn a_telephone_is_opened_as_one() {
+        let flow = Flow::read(&json!({"title": "t", "steps": [
+            {"type": "setViewport", "width": 390, "height": 844, "deviceScaleFactor": 2, "isMobile": true, "hasTouch": true, "isLandscape": false},
+            {"type": "setViewport", "width": 500, "height": 500, "deviceScaleFactor": 1, "isMobile": false, "hasTouch": false, "isLandscape": false},
+        ]}))
+        .unwrap();
+        let script = flow.script();
+        let page = "browser.open({ viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true });";
+        assert!(script.contains(page) && script.contains("missing('change the size of a page');"), "{script}");
     }
 }

@@ -5,8 +5,8 @@ use crate::steps::Selectors;
 /// Words in a selector that tell a field for a password.
 const PASSWORD: [&str; 6] = ["password", "passwd", "passwort", "kennwort", "passphrase", "pwd"];
 /// Roles that an accessible name without one may belong to, the likely ones of clicks and of fields.
-const CLICKED: [&str; 4] = ["button", "link", "checkbox", "radio"];
-const FILLED: [&str; 4] = ["textbox", "searchbox", "combobox", "spinbutton"];
+const CLICKED: &[&str] = &["button", "link", "checkbox", "radio", "tab", "menuitem", "option", "switch", "combobox"];
+const FILLED: &[&str] = &["textbox", "searchbox", "combobox", "spinbutton", "checkbox", "radio", "slider"];
 
 /// Whether a field holds a password, as far as its selectors tell.
 pub(crate) fn of_password(selectors: &Selectors) -> bool {

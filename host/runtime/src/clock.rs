@@ -111,6 +111,15 @@ impl Clock {
         }
     }
 
+    /// What a future answers within this time; none where it takes longer.
+    pub async fn within<F: Future>(&self, time: Duration, work: F) -> Option<F::Output> {
+        tokio::select! {
+            biased;
+            done = work => Some(done),
+            () = self.sleep(time) => None,
+        }
+    }
+
     /// For this long.
     pub async fn sleep(&self, time: Duration) {
         let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);

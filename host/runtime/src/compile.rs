@@ -39,6 +39,10 @@ impl Compiling {
     /// # Errors
     /// Why the component does not compile.
     pub(crate) fn run(&self, component: &[u8], out: File) -> Result<(), String> {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "it reads a component and writes what was compiled, nothing else"
+        )]
         let mut command = Command::new(&self.program);
         command.arg(COMMAND).args([self.seconds, self.memory].map(|bound| bound.to_string())).env_clear();
         let child = command.stdin(Stdio::piped()).stdout(out).stderr(Stdio::piped()).spawn();

@@ -40,6 +40,7 @@ impl Compiler {
         // A compiled component fits one engine and its settings only.
         let settings = Sha256::digest(fingerprint(&engine).as_bytes());
         let cache = cache.join(hex(&settings[..8]));
+        #[expect(clippy::disallowed_methods, reason = "not data: what is lost is compiled again")]
         std::fs::create_dir_all(&cache)?;
         Ok(Self { engine, cache, compiling })
     }

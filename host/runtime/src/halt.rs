@@ -1,5 +1,6 @@
 //! Why the host ends a turn against the guest's will. Travels through wasmtime as the error of a host function.
 
+use std::io::ErrorKind;
 use windlass_core::journal::{Damaged, Diverged};
 use windlass_store::StoreError;
 
@@ -33,4 +34,18 @@ pub(crate) enum Halt {
     /// Files can't; as with the store.
     #[error("the data folder failed: {0}")]
     Io(#[from] std::io::Error),
+}
+
+impl Halt {
+    /// The disk or the database of this host failed, and with it perhaps every turn: it says nothing of this one.
+    pub(crate) fn is_of_the_store(&self) -> bool {
+        match self {
+            Self::Store(error) => matches!(error, StoreError::Io(_) | StoreError::Closed | StoreError::Taken),
+            Self::Io(error) => {
+                let full = [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::ReadOnlyFilesystem];
+                full.contains(&error.kind())
+            }
+            _ => false,
+        }
+    }
 }

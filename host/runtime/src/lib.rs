@@ -35,6 +35,7 @@ mod tuning;
 mod turn;
 mod vault;
 mod view;
+mod watch;
 mod windlass;
 mod workdir;
 

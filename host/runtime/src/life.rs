@@ -4,6 +4,7 @@ use crate::clock::Clock;
 use crate::engine::PINNED;
 use crate::error::Error;
 use crate::interface::input::{answered, resumed, withdraw};
+use crate::masks::Masks;
 use crate::park::Wake;
 use crate::records::status_record;
 use crate::view::Action;
@@ -72,6 +73,7 @@ fn turn_row(task: TaskId, number: u32, clock: &Clock, timeout: Option<u64>, mess
         result: None,
         recoveries: 0,
         entries_seen: 0,
+        ran: 0,
     }
 }
 
@@ -334,6 +336,14 @@ pub(crate) struct Ended {
     pub(crate) text: String,
 }
 
+impl Ended {
+    /// Without the values of secrets that the turn was shown: an outcome is read by whoever may see the task.
+    pub(crate) fn masked(self, masks: &Masks) -> Self {
+        let result = self.result.map(|result| masks.json(result));
+        Self { result, text: masks.text(self.text), ..self }
+    }
+}
+
 /// A result larger than this stands in the turn's row only, not in its record.
 const SHOWN_RESULT: usize = 32 << 10;
 
@@ -345,6 +355,7 @@ fn end_turn(
     now: Millis,
 ) -> Result<(), StoreError> {
     withdraw(tx, row.id, turn.number, now)?;
+    tx.put_sites(row.id, None)?;
     let from = shown(situation(row)).0;
     turn.status = ended.status;
     turn.cause = ended.cause;
@@ -403,16 +414,27 @@ pub(crate) fn end(
     Ok(Some(Opened { task: row, turn }))
 }
 
+/// How a turn is parked.
+pub(crate) struct Parked {
+    pub(crate) wake: Wake,
+    /// Numbers of the pages that are kept.
+    pub(crate) pages: Vec<u32>,
+    /// How long it ran so far, in ms.
+    pub(crate) ran: u64,
+}
+
 /// Parks the open turn. Answers it where its wait is over already, or somebody asked it to stop: then it runs on.
 pub(crate) fn park(
     tx: &mut dyn Tx,
     task: TaskId,
     number: u32,
-    wake: Wake,
-    pages: Vec<u32>,
+    parked: Parked,
     clock: &Clock,
 ) -> Result<Option<Opened>, StoreError> {
-    let turn = tx.turn(task, number)?.ok_or(StoreError::Missing("turn"))?;
+    let Parked { wake, pages, ran } = parked;
+    let mut turn = tx.turn(task, number)?.ok_or(StoreError::Missing("turn"))?;
+    turn.ran = ran;
+    tx.put_turn(&turn)?;
     let mut at = turn.deadline;
     let mut over = turn.cancel.is_some() || turn.overdue.is_some();
     let mut earlier = |by: Millis| at = Some(at.map_or(by, |at| at.min(by)));
@@ -489,13 +511,27 @@ pub(crate) fn stop(
     tx.update_task(&row)
 }
 
+/// Why an open turn has nobody who runs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Why {
+    /// The host that had it is gone.
+    HostGone,
+    /// The store of this host failed under it.
+    StoreFailed,
+    /// Its run in this host broke off.
+    BrokeOff,
+}
+
 /// Takes the open turn of a task over: a new epoch, and a record that says so. `None`: nothing to take over.
-/// `furthest` is the highest place its guest had reached, `first` that this host never had the turn.
+/// `furthest` is the highest place its guest had reached.
+///
+/// Each is counted until the turn gets further, but for those that say nothing of the turn: it waited when its host went,
+/// or the store failed.
 pub(crate) fn take_over(
     tx: &mut dyn Tx,
     task: TaskId,
     furthest: u32,
-    first: bool,
+    why: Why,
     clock: &Clock,
 ) -> Result<Option<(Opened, Option<Stopped>)>, StoreError> {
     let now = clock.now();
@@ -508,14 +544,22 @@ pub(crate) fn take_over(
     row.updated = now;
     let mut stopped = None;
     if turn.started.is_some() {
-        let idle = first && matches!(row.waiting_for, Some(WaitingFor::Input | WaitingFor::Timer | WaitingFor::Child));
-        turn.recoveries = if furthest > turn.entries_seen || idle { 1 } else { turn.recoveries + 1 };
+        let waited = matches!(row.waiting_for, Some(WaitingFor::Input | WaitingFor::Timer | WaitingFor::Child));
+        let text = match why {
+            Why::HostGone => "Resumed after a restart of the host",
+            Why::StoreFailed => "Resumed after the host's store had failed",
+            Why::BrokeOff => "Resumed after its run had broken off",
+        };
+        if furthest > turn.entries_seen || (why == Why::HostGone && waited) {
+            turn.recoveries = 0;
+        }
         turn.entries_seen = furthest;
-        tx.append(
-            task,
-            &[Draft::new(now, turn.number, Kind::TurnResumed, "Resumed after a restart of the host")
-                .with("attempt", turn.recoveries)],
-        )?;
+        let mut record = Draft::new(now, turn.number, Kind::TurnResumed, text);
+        if why != Why::StoreFailed {
+            turn.recoveries += 1;
+            record = record.with("attempt", turn.recoveries);
+        }
+        tx.append(task, &[record])?;
         if turn.recoveries > RECOVERIES {
             stopped = Some(Stopped {
                 reason: "recoveries",

@@ -47,6 +47,11 @@ impl Masks {
         text
     }
 
+    /// The same for a text that may hold letters, digits and a few signs only: a name, a type.
+    pub(crate) fn word(&self, word: String) -> String {
+        self.text(word).replace(MASK, "___")
+    }
+
     /// The bytes without them.
     pub(crate) fn bytes(&self, bytes: Vec<u8>) -> Vec<u8> {
         let mut bytes = bytes;
@@ -94,6 +99,7 @@ mod tests {
         let shown = masks.json(json!({"hunter2": ["x hunter2hunter2 y", 1], "ab": "ab hunter"}));
         let bytes = masks.bytes(b"\xffhunter2 hunter2".to_vec());
         assert_eq!(bytes, [b"\xff".as_slice(), "••• •••".as_bytes()].concat());
+        assert_eq!(masks.word("hunter2.txt".into()), "___.txt");
         assert_eq!(shown, json!({"•••": ["x ••• y", 1], "ab": "ab hunter"}));
     }
 }

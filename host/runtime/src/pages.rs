@@ -1,26 +1,36 @@
 //! Pages of a turn: one isolated context, which outlives the instance while the turn is parked.
 //!
 //! A page has a logical number, the guest's nth. Each run of a turn counts its handles anew; the pages behind them belong
-//! to the host, by task, and are found again when a parked turn wakes. No page outlives the host.
+//! to the host, by task, and are found again when a parked turn wakes. No page outlives the host; what it leaves (`sites`,
+//! `told`) does.
+
+mod sites;
+mod told;
 
 use crate::life;
+use crate::masks::Masks;
 use crate::passing;
 use crate::services::Services;
 use crate::taint::Taint;
 use crate::turn::{Turn, Write};
 use parking_lot::Mutex;
-use std::collections::{BTreeSet, HashMap, HashSet};
+pub(crate) use sites::{Saved, restore};
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::sync::mpsc;
+pub(crate) use told::{Loss, Lost, addresses, lose};
 use windlass_browser::{Code, Context, Destination, Event, Page, Policy, Scheme, Verdict};
 use windlass_core::limits::ARTIFACT_BYTES;
 use windlass_core::permission::{Grants, Reach};
-use windlass_core::{Draft, Kind, Millis, Permission, Record, TaskId};
-use windlass_store::{Hard, StoreError, TaskRow};
+use windlass_core::{Draft, Kind, Permission, Record, TaskId};
+use windlass_store::{Hard, TaskRow};
+
+/// Why pages are gone that another host had.
+pub(crate) const HOST_GONE: &str = "the host that had it is gone";
 
 /// Records of one context while its turn is parked.
 const PARKED_RECORDS: usize = 100;
@@ -32,8 +42,10 @@ pub(crate) struct Pages {
     pub(crate) count: AtomicU32,
     /// Handles that the guest holds, of pages that it did not close.
     pub(crate) held: Mutex<BTreeSet<u32>>,
-    /// Pages whose loss stands in the log.
-    lost: Mutex<HashSet<u32>>,
+    /// Pages whose loss stands in the log, and where they were.
+    pub(crate) lost: Mutex<HashMap<u32, Option<String>>>,
+    /// Where the log saw pages last, before this run.
+    seen: HashMap<u32, String>,
 }
 
 impl Deref for Pages {
@@ -58,8 +70,10 @@ pub(crate) struct Kept {
     folder: PathBuf,
     /// The run that has them now.
     turn: Mutex<Weak<Turn>>,
+    /// Values of secrets that the run which had them last has used.
+    masks: Mutex<Arc<Masks>>,
     told: AtomicUsize,
-    pub(crate) context: tokio::sync::Mutex<Option<Context>>,
+    pub(crate) context: Arc<tokio::sync::Mutex<Option<Context>>>,
     pub(crate) open: Mutex<HashMap<u32, Page>>,
 }
 
@@ -77,30 +91,38 @@ impl Pages {
                 taint: Taint::default(),
                 folder: services.passing.join(format!("{task}-{number}")),
                 turn: Mutex::default(),
+                masks: Mutex::default(),
                 told: AtomicUsize::new(0),
-                context: tokio::sync::Mutex::default(),
+                context: Arc::default(),
                 open: Mutex::default(),
             })
         });
-        let page = |record: &Record| record.data.get("page")?.as_str()?.strip_prefix('p')?.parse().ok();
-        let lost = records.iter().filter(|record| record.kind == Kind::PageLost).filter_map(page).collect();
-        Self { kept, count: AtomicU32::new(0), held: Mutex::default(), lost: Mutex::new(lost) }
+        let (lost, seen) = (Mutex::new(told::losses(records)), addresses(records));
+        Self { kept, count: AtomicU32::new(0), held: Mutex::default(), lost, seen }
     }
 
     /// This run has them from now on.
     pub(crate) fn attach(&self, turn: &Arc<Turn>) {
         *self.kept.turn.lock() = Arc::downgrade(turn);
+        *self.kept.masks.lock() = turn.masks.clone();
     }
 
     /// The replay is over: closes what the guest has no handle of, and says which of its pages are gone.
-    pub(crate) fn reconcile(&self) -> Vec<(u32, &'static str)> {
+    pub(crate) fn reconcile(&self) -> Vec<Lost> {
         let (held, mut open, mut lost) = (self.held.lock(), self.kept.open.lock(), self.lost.lock());
         let stray: Vec<_> = open.keys().filter(|number| !held.contains(number)).copied().collect();
         for page in stray.into_iter().filter_map(|number| open.remove(&number)) {
             tokio::spawn(async move { page.close(&windlass_browser::Call::new(Duration::from_secs(5))).await });
         }
-        let gone = held.iter().copied().filter(|number| !open.contains_key(number));
-        gone.filter(|number| lost.insert(*number)).map(|number| (number, "the host that had it is gone")).collect()
+        let gone = held.iter().copied().filter(|page| !open.contains_key(page) && !lost.contains_key(page));
+        let gone: Vec<_> = gone.map(|page| Lost { page, url: self.seen.get(&page).cloned() }).collect();
+        lost.extend(gone.iter().map(|gone| (gone.page, gone.url.clone())));
+        gone
+    }
+
+    /// Where a page was when it was lost, if that is known.
+    pub(crate) fn was_at(&self, page: u32) -> Option<String> {
+        self.lost.lock().get(&page).cloned().flatten()
     }
 
     /// Lets go of them for a turn that is parked: their numbers, where they are to be kept.
@@ -132,39 +154,32 @@ impl Kept {
         self.folder.join("up")
     }
 
-    /// Evicted: ends the context; each page's loss is a record at once.
+    /// Evicted: keeps what its sites have stored, ends the context; each page's loss is a record at once.
     pub(crate) async fn evict(&self, reason: &'static str) {
-        let mut pages: Vec<_> = self.open.lock().keys().copied().collect();
-        pages.sort_unstable();
+        let Some(services) = self.services.upgrade() else { return self.close().await };
+        let lost = self.places();
+        let saved = if lost.is_empty() { Saved::Unknown } else { sites::save(&services, self).await };
         self.close().await;
-        let Some(services) = self.services.upgrade() else { return };
-        if let Err(error) = lose(&services, self.task, self.number, pages, reason).await {
+        if let Err(error) = told::lose(&services, self.task, self.number, told::Loss { lost, reason, saved }).await {
             tracing::warn!(task = %self.task, %error, "lost pages could not be told");
         }
     }
-}
 
-/// The record of a lost page.
-pub(crate) fn lost(now: Millis, turn: u32, page: u32, reason: &str) -> Draft {
-    Draft::new(now, turn, Kind::PageLost, format!("Page p{page} is gone: {reason}"))
-        .with("page", format!("p{page}"))
-        .with("reason", reason)
-}
+    /// All open pages, and where they are.
+    fn places(&self) -> Vec<Lost> {
+        let open = self.open.lock();
+        let mut places: Vec<_> =
+            open.iter().map(|(number, page)| Lost { page: *number, url: self.place(page, &open) }).collect();
+        places.sort_unstable_by_key(|place| place.page);
+        places
+    }
 
-/// Pages of a parked turn are gone. One that woke meanwhile finds it out by itself.
-pub(crate) async fn lose(
-    services: &Services,
-    task: TaskId,
-    number: u32,
-    pages: Vec<u32>,
-    reason: &'static str,
-) -> Result<(), StoreError> {
-    let now = services.clock.now();
-    let tell = move |tx: &mut dyn windlass_store::Tx| {
-        let records: Vec<_> = pages.iter().map(|page| lost(now, number, *page, reason)).collect();
-        life::tell_parked(tx, task, number, &records, &pages)
-    };
-    services.store.commit(Hard::Soon, tell).await
+    /// Where a page is, or was, without what secrets say.
+    fn place(&self, page: &Page, open: &HashMap<u32, Page>) -> Option<String> {
+        let url = Some(page.last_url()).filter(|url| !url.is_empty() && url != "about:blank")?;
+        let url = self.taint.masks(self.taint.any(open)).text(url);
+        Some(windlass_core::text::prefix(&self.masks.lock().text(url), told::ADDRESS).to_owned())
+    }
 }
 
 /// The grants of a plugin as they are at this moment.
@@ -224,28 +239,43 @@ fn cure(services: &Services, plugin: &str, grant: String) -> String {
     if !covers(&go) && covers(&load) { load.to_string() } else { grant }
 }
 
+/// The turn's context, locked.
+pub(crate) type Locked = tokio::sync::OwnedMutexGuard<Option<Context>>;
+
 /// Makes the turn's context where there is none, with its first page.
-pub(crate) async fn context<'a>(
-    turn: &'a Arc<Turn>,
-) -> Result<tokio::sync::MutexGuard<'a, Option<Context>>, windlass_browser::Error> {
-    let mut context = turn.pages.context.lock().await;
-    if context.is_none() {
-        let (sender, events) = mpsc::unbounded_channel();
-        let fence = Arc::new(Fence::of(turn));
-        let made = turn.services.browsers.of(&turn.pages.kept.principal)?.context(fence, sender).await?;
-        let folder = turn.pages.kept.folder.join("down");
-        let fresh = folder.clone();
-        let folders = tokio::task::spawn_blocking(move || passing::make(&fresh)).await;
-        if folders.is_ok_and(|made| made.is_ok()) {
-            match made.downloads_into(folder, ARTIFACT_BYTES).await {
-                // A remote browser has none; who waits for one is told.
-                Err(error) if error.code == Code::Unavailable => {}
-                given => given?,
-            }
-        }
-        tokio::spawn(report(Arc::downgrade(&turn.pages.kept), events));
-        *context = Some(made);
+pub(crate) async fn context(turn: &Arc<Turn>) -> Result<Locked, windlass_browser::Error> {
+    let context = turn.pages.context.clone().lock_owned().await;
+    if context.is_some() {
+        return Ok(context);
     }
+    // A task of its own: a turn that is dropped meanwhile leaves a whole context behind, which `close` finds, or none.
+    let made = tokio::spawn(make(turn.clone(), context)).await;
+    made.unwrap_or_else(|failed| std::panic::resume_unwind(failed.into_panic()))
+}
+
+async fn make(turn: Arc<Turn>, mut context: Locked) -> Result<Locked, windlass_browser::Error> {
+    let (sender, events) = mpsc::unbounded_channel();
+    let fence = Arc::new(Fence::of(&turn));
+    let made = turn.services.browsers.of(&turn.pages.kept.principal)?.context(fence, sender).await?;
+    let folder = turn.pages.kept.folder.join("down");
+    let fresh = folder.clone();
+    let folders = tokio::task::spawn_blocking(move || passing::make(&fresh)).await;
+    if folders.is_ok_and(|made| made.is_ok())
+        && let Err(error) = made.downloads_into(folder, ARTIFACT_BYTES).await
+        // A remote browser has none; who waits for one is told.
+        && error.code != Code::Unavailable
+    {
+        // `close` finds it, and its folder.
+        *context = Some(made);
+        drop(context);
+        turn.pages.kept.close().await;
+        return Err(error);
+    }
+    if !turn.pages.lost.lock().is_empty() {
+        restore(&turn, &made).await;
+    }
+    tokio::spawn(report(Arc::downgrade(&turn.pages.kept), events));
+    *context = Some(made);
     Ok(context)
 }
 
@@ -275,12 +305,17 @@ async fn report(kept: Weak<Kept>, mut events: mpsc::UnboundedReceiver<Event>) {
                     .with("reason", reason)
             }
             Event::PageLost { page, reason } => {
-                kept.open.lock().remove(&page);
+                let url = {
+                    let mut open = kept.open.lock();
+                    let url = open.get(&page).and_then(|gone| kept.place(gone, &open));
+                    open.remove(&page);
+                    url
+                };
                 if let Some(turn) = &turn {
-                    turn.pages.lost.lock().insert(page);
+                    turn.pages.lost.lock().insert(page, url.clone());
                 }
                 gone.push(page);
-                lost(services.clock.now(), kept.number, page, &reason)
+                Lost { page, url }.record(services.clock.now(), kept.number, &reason, false)
             }
             _ => continue,
         };
@@ -327,6 +362,11 @@ impl Pool {
             if at < beyond { "its task waits, and others needed the room" } else { "its task waited too long" }
         };
         all.drain(..beyond.max(old)).enumerate().map(|(at, (_, kept))| (kept, reason(at))).collect()
+    }
+
+    /// Takes out all.
+    pub(crate) fn take_all(&self) -> Vec<Arc<Kept>> {
+        self.kept.lock().drain(..).map(|(_, kept)| kept).collect()
     }
 
     /// When the next one is too old.

@@ -7,7 +7,7 @@
 use crate::halt::Halt;
 use crate::interface::log;
 use crate::life::{self, Opened};
-use crate::pages::{self, Pool};
+use crate::pages::{self, Loss, Lost, Pool, Saved};
 use crate::runner::spawn;
 use crate::services::Services;
 use crate::turn::{Turn, fence};
@@ -55,10 +55,10 @@ pub(crate) async fn park(running: &Arc<Turn>, wake: Wake) -> Result<Option<Opene
         running.pages.close().await;
     }
     let (task, number, clock) = (running.task, running.number, services.clock.clone());
-    let (epoch, generation) = running.fence();
+    let ((epoch, generation), ran) = (running.fence(), running.ran());
     let parked = services.store.commit(Hard::Soon, move |tx: &mut dyn Tx| {
         fence(tx, task, epoch, generation)?;
-        life::park(tx, task, number, wake, pages, &clock)
+        life::park(tx, task, number, life::Parked { wake, pages, ran }, &clock)
     });
     let parked = parked.await;
     if parked.is_err() && services.parking.pool.take(task, number).is_some() {
@@ -134,13 +134,26 @@ pub(crate) async fn pages_died(services: &Services) -> Result<(), StoreError> {
         let mut found = Vec::new();
         for task in rows.parked_with_pages()? {
             if let (Some(row), Some(parked)) = (rows.task(task, None)?, rows.parked(task)?) {
-                found.push((task, row.turn, parked.pages));
+                let mut seen = pages::addresses(&rows.turn_records(task, row.turn)?);
+                let lost = parked.pages.into_iter().map(|page| Lost { page, url: seen.remove(&page) });
+                found.push((task, row.turn, lost.collect()));
             }
         }
         Ok::<_, StoreError>(found)
     };
-    for (task, number, pages) in services.store.read(read).await? {
-        pages::lose(services, task, number, pages, "the host that had it is gone").await?;
+    for (task, number, lost) in services.store.read(read).await? {
+        let loss = Loss { lost, reason: pages::HOST_GONE, saved: Saved::Unknown };
+        pages::lose(services, task, number, loss).await?;
     }
     Ok(())
+}
+
+/// The host ends: pages of parked turns go with it. Each loss is a record now, and what sites had stored is kept for the
+/// host that comes next.
+pub(crate) async fn let_go(services: &Services) {
+    let mut gone = tokio::task::JoinSet::new();
+    for kept in services.parking.pool.take_all() {
+        gone.spawn(async move { kept.evict("its host ended").await });
+    }
+    gone.join_all().await;
 }

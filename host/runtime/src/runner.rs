@@ -8,7 +8,7 @@ use crate::ending::{diverged_stop, returned, stopped, trapped};
 use crate::halt::Halt;
 use crate::host::{Host, guest_seed};
 use crate::interface::{files, log, task as task_interface};
-use crate::life::{self, Opened, Pin, Stopped};
+use crate::life::{self, Opened, Pin, Stopped, Why};
 use crate::park::{self, Wake};
 use crate::services::Services;
 use crate::turn::{Turn, Write, fence};
@@ -41,17 +41,22 @@ enum Came {
 pub(crate) fn spawn(services: &Arc<Services>, opened: Opened) {
     let control = Arc::new(Control::new(services.clock.clone(), services.tuning.grace));
     services.running.lock().insert(opened.task.id, control.clone());
+    services.left.lock().remove(&opened.task.id);
     let services = services.clone();
     services.tracker.clone().spawn(async move {
-        let id = opened.task.id;
-        let next = Box::pin(run(&services, &control, opened)).await;
-        // Whoever is told by `kill` that the turn is over need not wait for the grace.
-        control.kill.cancel();
-        {
-            let mut running = services.running.lock();
-            if running.get(&id).is_some_and(|current| Arc::ptr_eq(current, &control)) {
-                running.remove(&id);
-            }
+        let (id, generation) = (opened.task.id, services.store.generation());
+        let next = {
+            let _held = Held { services: &services, control: &control, task: id };
+            Box::pin(run(&services, &control, opened)).await
+        };
+        let failed = match &next {
+            // By another who has the turn now, or by a commit that failed.
+            Err(Halt::Store(StoreError::Fenced)) => services.store.generation() != generation,
+            Err(halt) => halt.is_of_the_store(),
+            Ok(_) => false,
+        };
+        if failed {
+            services.left.lock().insert(id);
         }
         match next {
             Ok(Some(next)) => spawn(&services, next),
@@ -61,6 +66,24 @@ pub(crate) fn spawn(services: &Arc<Services>, opened: Opened) {
             Err(halt) => tracing::error!(task = %id, error = %halt, "a turn was left open; it is taken up again"),
         }
     });
+}
+
+/// A turn that this host has; let go of however its run ends.
+struct Held<'a> {
+    services: &'a Services,
+    control: &'a Arc<Control>,
+    task: TaskId,
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        // Whoever is told by `kill` that the turn is over need not wait for the grace.
+        self.control.kill.cancel();
+        let mut running = self.services.running.lock();
+        if running.get(&self.task).is_some_and(|current| Arc::ptr_eq(current, self.control)) {
+            running.remove(&self.task);
+        }
+    }
 }
 
 async fn run(services: &Arc<Services>, control: &Arc<Control>, opened: Opened) -> Result<Option<Opened>, Halt> {
@@ -268,6 +291,7 @@ async fn finish(
             Err(error) => trapped(running, &error, asked),
         },
     };
+    let ended = ended.masked(&running.masks);
     log::flush(running);
     running.close();
     running.settle(0).await?;
@@ -342,6 +366,7 @@ fn halt_of(error: wasmtime::Error) -> Result<Halt, wasmtime::Error> {
 /// just opened, or just woken, is about to be run.
 async fn take_over(services: &Arc<Services>, first: bool, missed: &mut HashSet<TaskId>) -> Result<usize, StoreError> {
     let open = services.store.read(|rows| rows.running_tasks()).await?;
+    services.left.lock().retain(|task| open.contains(task));
     let before = std::mem::take(missed);
     let mut taken = 0;
     for task in open {
@@ -354,7 +379,12 @@ async fn take_over(services: &Arc<Services>, first: bool, missed: &mut HashSet<T
         }
         let furthest = services.store.read(move |rows| furthest(rows, task)).await?;
         let clock = services.clock.clone();
-        let take_over = move |tx: &mut dyn windlass_store::Tx| life::take_over(tx, task, furthest, first, &clock);
+        let why = match first {
+            true => Why::HostGone,
+            false if services.left.lock().contains(&task) => Why::StoreFailed,
+            false => Why::BrokeOff,
+        };
+        let take_over = move |tx: &mut dyn windlass_store::Tx| life::take_over(tx, task, furthest, why, &clock);
         if let Some((opened, stopped)) = services.store.commit(Hard::Yes, take_over).await? {
             taken += 1;
             if stopped.is_none() {

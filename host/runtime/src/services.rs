@@ -10,7 +10,7 @@ use crate::tuning::Tuning;
 use crate::vault::Vault;
 use crate::workdir::Workdirs;
 use parking_lot::Mutex;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -46,6 +46,8 @@ pub(crate) struct Services {
     pub(crate) instances: Arc<Semaphore>,
     /// The turns that this host runs, each reachable by its task.
     pub(crate) running: Mutex<HashMap<TaskId, Arc<Control>>>,
+    /// Turns that were left open because this host's store failed, not because of themselves.
+    pub(crate) left: Mutex<HashSet<TaskId>>,
     /// The host wants to end: no turn begins, and what waits is parked.
     pub(crate) draining: CancellationToken,
     /// The host is on its way out: turns are left as they are, the next start takes them over.

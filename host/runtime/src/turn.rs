@@ -4,18 +4,19 @@
 use crate::bindings::windlass::plugin::types;
 use crate::control::Control;
 use crate::halt::Halt;
+use crate::interface::log::{self, Progress};
 use crate::masks::Masks;
 use crate::pages::{self, Pages};
 use crate::park::Wake;
 use crate::records::{Stored, describe, emitted, entry, row, status_record, status_update, weight};
 use crate::services::Services;
+use crate::watch::{self, Watch};
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 use windlass_core::journal::{Emit, Entry, Journal};
 use windlass_core::limits::{RECORD_BYTES, WARN_PERCENT};
@@ -45,14 +46,6 @@ pub(crate) struct Reported {
     pub(crate) started: HashSet<u32>,
 }
 
-/// The newest progress, and when the last one was written.
-#[derive(Debug, Default)]
-pub(crate) struct Progress {
-    pub(crate) last: Option<Duration>,
-    pub(crate) pending: Option<Draft>,
-    pub(crate) timer: bool,
-}
-
 /// A running turn.
 pub(crate) struct Turn {
     pub(crate) services: Arc<Services>,
@@ -63,7 +56,7 @@ pub(crate) struct Turn {
     pub(crate) limits: Limits,
     pub(crate) pages: Pages,
     /// Values of secrets used so far.
-    pub(crate) masks: Masks,
+    pub(crate) masks: Arc<Masks>,
     pub(crate) progress: Mutex<Progress>,
     pub(crate) reported: Mutex<Reported>,
     /// Keys of questions asked so far in this turn.
@@ -86,11 +79,11 @@ pub(crate) struct Turn {
     epoch: u64,
     generation: u64,
     records: AtomicU64,
-    warned: Mutex<HashSet<&'static str>>,
+    /// Limits that the log has warned of.
+    warned: Mutex<HashSet<String>>,
     artifacts: AtomicU32,
     slot: tokio::sync::Mutex<Option<OwnedSemaphorePermit>>,
-    live_since: Mutex<Option<Duration>>,
-    waited: AtomicU64,
+    watch: Mutex<Watch>,
     ended: AtomicBool,
     /// The replay is over, and pages were looked at.
     is_live: AtomicBool,
@@ -130,18 +123,21 @@ impl Turn {
             }
         }
         let count = records.len() as u64;
+        let progress = Progress::after(&records, &services.clock);
+        let warnings = records.iter().filter(|record| record.kind == Kind::Warning);
+        let warned = warnings.filter_map(|record| record.data.get("limit")?.as_str().map(str::to_owned)).collect();
         let pages = Pages::of(&services, task, number, &turn.plugin, &records);
         let past = entries.into_iter().map(entry).chain(records.into_iter().filter_map(emitted)).collect();
         let journal = Journal::new(start, past)?;
         let turn = Arc::new(Self {
             pages,
-            masks: Masks::default(),
+            masks: Arc::default(),
             plugin: turn.plugin.clone(),
             task: id,
             number,
             control,
             limits: turn.limits.clone(),
-            progress: Mutex::default(),
+            progress: Mutex::new(progress),
             reported: Mutex::new(reported),
             question_keys: Mutex::default(),
             parts: Mutex::default(),
@@ -156,11 +152,10 @@ impl Turn {
             epoch: task.epoch,
             generation,
             records: AtomicU64::new(count),
-            warned: Mutex::default(),
+            warned: Mutex::new(warned),
             artifacts: AtomicU32::new(artifacts),
             slot: tokio::sync::Mutex::new(Some(slot)),
-            live_since: Mutex::new(None),
-            waited: AtomicU64::new(0),
+            watch: Mutex::new(Watch::new(turn.ran)),
             ended: AtomicBool::new(false),
             is_live: AtomicBool::new(false),
             services,
@@ -227,7 +222,7 @@ impl Turn {
 
     /// The warning that a limit is near; once for each limit.
     fn near(&self, what: &'static str, used: u64, max: u64) -> Option<Draft> {
-        if used.saturating_mul(100) < max.saturating_mul(WARN_PERCENT) || !self.warned.lock().insert(what) {
+        if used.saturating_mul(100) < max.saturating_mul(WARN_PERCENT) || !self.warned.lock().insert(what.to_owned()) {
             return None;
         }
         let text = format!("The turn has used {used} of at most {max} {what}");
@@ -287,6 +282,7 @@ impl Turn {
             return self.emit_stored(kind, &text, data, Stored { sha256, size, mime_type });
         }
         if let Emit::Live { pos } = self.journal(|j| j.emit(kind, &text, &data))? {
+            self.runs();
             let mut draft = self.draft(kind, text).at(pos);
             draft.data = data;
             self.put(Hard::Soon, Write { records: vec![draft], also, ..Write::default() })?;
@@ -330,8 +326,8 @@ impl Turn {
     pub(crate) fn file(&self, name: String, mime_type: String, (sha256, size): (String, u64)) -> ArtifactRow {
         ArtifactRow {
             id: String::new(),
-            name,
-            mime_type,
+            name: self.masks.word(name),
+            mime_type: self.masks.word(mime_type),
             size,
             sha256,
             width: None,
@@ -392,19 +388,64 @@ impl Turn {
         self.check_time()
     }
 
-    /// The time of the turn without its waits; counts from the moment it is live.
+    /// The time of the turn without its waits: what earlier runs took, and what this one took since it is live.
     pub(crate) fn check_time(&self) -> Result<(), Halt> {
         if self.replaying() {
             return Ok(());
         }
         let now = self.services.clock.elapsed();
-        let since = *self.live_since.lock().get_or_insert(now);
-        let used = u64::try_from((now - since).as_millis()).unwrap_or(u64::MAX);
-        if used.saturating_sub(self.waited.load(Ordering::Relaxed)) > self.limits.turn_millis {
-            let max = self.limits.turn_millis / 1000;
-            return Err(Halt::Limit(format!("the turn ran for {max} s without its waits, which is its limit")));
+        let (total, noted) = {
+            let mut watch = self.watch.lock();
+            watch.go(now);
+            (watch::millis(watch.total(now)), watch.note(now))
+        };
+        if let Some(ran) = noted {
+            self.put(Hard::Soon, Write { also: Some(self.note(ran)), ..Write::default() })?;
         }
-        Ok(())
+        let max = self.limits.turn_millis;
+        if total > max {
+            let seconds = max as f64 / 1000.0;
+            return Err(Halt::Limit(format!("the turn ran for {seconds} s without its waits, which is its limit")));
+        }
+        let warning = if max < 1000 { None } else { self.near("seconds", total / 1000, max / 1000) };
+        match warning {
+            Some(warning) => self.put(Hard::Soon, Write { records: vec![warning], ..Write::default() }),
+            None => Ok(()),
+        }
+    }
+
+    /// The turn runs, and its time counts, as long as it does not wait.
+    fn runs(&self) {
+        self.watch.lock().go(self.services.clock.elapsed());
+    }
+
+    /// How long the turn ran so far, in ms.
+    pub(crate) fn ran(&self) -> u64 {
+        watch::millis(self.watch.lock().total(self.services.clock.elapsed()))
+    }
+
+    fn note(&self, ran: u64) -> Also {
+        let (task, number) = (self.task, self.number);
+        Box::new(move |tx| {
+            let row = tx.turn(task, number)?.ok_or(StoreError::Missing("turn"))?;
+            tx.put_turn(&TurnRow { ran, ..row })
+        })
+    }
+
+    /// Gives the slot back and stands the watch still, until `take_slot`.
+    async fn hand_back(&self) {
+        self.watch.lock().hold(self.services.clock.elapsed());
+        drop(self.slot.lock().await.take());
+    }
+
+    /// Waits for a slot; the turn runs again.
+    async fn take_slot(&self) {
+        if let Ok(permit) = self.services.slots.clone().acquire_owned().await {
+            *self.slot.lock().await = Some(permit);
+        }
+        if !self.replaying() {
+            self.runs();
+        }
     }
 
     /// Between two moments of a guest that computes: others get the processor, and after a while the slot.
@@ -415,14 +456,13 @@ impl Turn {
             return tokio::task::yield_now().await;
         }
         // To the end of the line: slots are given in the order they are asked for.
-        drop(self.slot.lock().await.take());
-        if let Ok(permit) = self.services.slots.clone().acquire_owned().await {
-            *self.slot.lock().await = Some(permit);
-        }
+        self.hand_back().await;
+        self.take_slot().await;
     }
 
     /// The guest has caught up with its past. The first time: what became of its pages meanwhile is settled.
     pub(crate) fn live(&self) -> Result<(), Halt> {
+        self.runs();
         if self.is_live.swap(true, Ordering::Relaxed) {
             return Ok(());
         }
@@ -430,7 +470,8 @@ impl Turn {
         if gone.is_empty() {
             return Ok(());
         }
-        let records = gone.iter().map(|(page, why)| pages::lost(self.now(), self.number, *page, why)).collect();
+        let record = |lost: &pages::Lost| lost.record(self.now(), self.number, pages::HOST_GONE, false);
+        let records = gone.iter().map(record).collect();
         self.put(Hard::Soon, Write { records, ..Write::default() })
     }
 
@@ -441,22 +482,17 @@ impl Turn {
     /// `Park`: the wait goes on without this instance.
     pub(crate) async fn wait<T>(&self, wake: Option<Wake>, wait: impl Future<Output = T>) -> Result<T, Halt> {
         self.live()?;
-        let services = &self.services;
-        let since = services.clock.elapsed();
-        drop(self.slot.lock().await.take());
+        log::flush(self);
+        self.hand_back().await;
         let value = {
-            let _waiting = Waiting::begin(&services.parking.waiting);
+            let _waiting = Waiting::begin(&self.services.parking.waiting);
             tokio::select! {
                 biased;
                 value = wait => value,
                 wake = self.parks(wake) => return Err(Halt::Park(wake)),
             }
         };
-        if let Ok(permit) = services.slots.clone().acquire_owned().await {
-            *self.slot.lock().await = Some(permit);
-        }
-        let waited = services.clock.elapsed() - since;
-        self.waited.fetch_add(u64::try_from(waited.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        self.take_slot().await;
         Ok(value)
     }
 

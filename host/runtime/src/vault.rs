@@ -9,17 +9,19 @@ use crate::engine::hex;
 use crate::error::Error;
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
-use std::io::{ErrorKind, Write as _};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use windlass_core::{Millis, Origin};
-use windlass_store::{Hard, SecretRow, Store, StoreError, Tx};
+use windlass_store::{Hard, SecretRow, Store, StoreError, Tx, open_named};
 use zeroize::Zeroizing;
 
 /// A secret, in bytes.
 pub(crate) const SECRET_BYTES: usize = 64 << 10;
 /// Origins that one secret may be bound to.
 const ORIGINS: usize = 32;
+/// The file of the key, in bytes: what is longer is none.
+const KEY_BYTES: usize = 256;
 /// Bytes of the nonce, which stands before the ciphertext.
 const NONCE: usize = 24;
 
@@ -91,19 +93,12 @@ impl Vault {
                 "a secret is bound to 1 to {ORIGINS} origins, such as https://shop.example"
             )));
         }
-        let key = match read_key(&self.key) {
-            Err(KeyError::Missing) if all.is_empty() => make_key(&self.key)?,
-            other => other.map_err(|e| Error::SecretsKey(e.text(&self.key)))?,
-        };
+        let key = self.key_or_new(all.is_empty())?;
         let version = old.map_or(1, |old| old.version + 1);
         let origins = serde_json::to_string(&origins).map_err(std::io::Error::from)?;
-        let mut nonce = [0; NONCE];
-        getrandom::fill(&mut nonce).expect("the operating system has randomness");
         let bound = bound_to(name, version, &origins);
-        let payload = Payload { msg: value.as_bytes(), aad: bound.as_bytes() };
-        let sealed = XChaCha20Poly1305::new(&Key::from(*key)).encrypt(&XNonce::from(nonce), payload);
-        let sealed = sealed.map_err(|_| Error::Invalid("the secret can't be sealed".into()))?;
-        let sealed = [nonce.as_slice(), &sealed].concat();
+        let sealed = encrypt(&key, &bound, value.as_bytes());
+        let sealed = sealed.ok_or_else(|| Error::Invalid("the secret can't be sealed".into()))?;
         let row = SecretRow { name: name.to_owned(), version, origins, sealed, created: self.clock.now() };
         self.store
             .commit(Hard::Yes, move |tx| {
@@ -146,16 +141,52 @@ impl Vault {
         let origins = bound(&row)?;
         let opened = read_key(&self.key).map_err(|e| e.text(&self.key)).and_then(|key| {
             let broken = || format!("secret `{name}` does not open with the key in {}", self.key.display());
-            let (nonce, sealed) = row.sealed.split_at_checked(NONCE).ok_or_else(broken)?;
-            let nonce: [u8; NONCE] = nonce.try_into().map_err(|_| broken())?;
             let bound = bound_to(&row.name, row.version, &row.origins);
-            let payload = Payload { msg: sealed, aad: bound.as_bytes() };
-            let value = XChaCha20Poly1305::new(&Key::from(*key)).decrypt(&XNonce::from(nonce), payload);
-            let value = String::from_utf8(value.map_err(|_| broken())?).map_err(|_| broken())?;
-            Ok(Some(Opened { version: row.version, origins, value: Zeroizing::new(value) }))
+            let value = decrypt(&key, &bound, &row.sealed).ok_or_else(broken)?;
+            Ok(Some(Opened { version: row.version, origins, value }))
         });
         Ok(opened)
     }
+
+    /// Seals a text that is no secret of an operator, under the same key, which is made where there is none. `bound` says
+    /// what it belongs to: it opens nowhere else.
+    pub(crate) async fn seal(&self, bound: &str, text: &str) -> Result<Vec<u8>, Error> {
+        let _change = self.change.lock().await;
+        let none = self.store.read(|rows| rows.secrets()).await?.is_empty();
+        let sealed = encrypt(&*self.key_or_new(none)?, bound, text.as_bytes());
+        sealed.ok_or_else(|| Error::Invalid("it can't be sealed".into()))
+    }
+
+    /// What `seal` sealed. None: it was bound to something else, or sealed with another key.
+    pub(crate) fn unseal(&self, bound: &str, sealed: &[u8]) -> Result<Option<Zeroizing<String>>, Error> {
+        let key = read_key(&self.key).map_err(|e| Error::SecretsKey(e.text(&self.key)))?;
+        Ok(decrypt(&key, bound, sealed))
+    }
+
+    /// A key that is not there may be made only where nothing was sealed with it.
+    fn key_or_new(&self, may_be_new: bool) -> Result<Zeroizing<[u8; 32]>, Error> {
+        match read_key(&self.key) {
+            Err(KeyError::Missing) if may_be_new => make_key(&self.key),
+            other => other.map_err(|e| Error::SecretsKey(e.text(&self.key))),
+        }
+    }
+}
+
+/// Nonce and ciphertext. None: too long.
+fn encrypt(key: &[u8; 32], bound: &str, text: &[u8]) -> Option<Vec<u8>> {
+    let mut nonce = [0; NONCE];
+    getrandom::fill(&mut nonce).expect("the operating system has randomness");
+    let payload = Payload { msg: text, aad: bound.as_bytes() };
+    let sealed = XChaCha20Poly1305::new(&Key::from(*key)).encrypt(&XNonce::from(nonce), payload).ok()?;
+    Some([nonce.as_slice(), &sealed].concat())
+}
+
+fn decrypt(key: &[u8; 32], bound: &str, sealed: &[u8]) -> Option<Zeroizing<String>> {
+    let (nonce, sealed) = sealed.split_at_checked(NONCE)?;
+    let payload = Payload { msg: sealed, aad: bound.as_bytes() };
+    let nonce: [u8; NONCE] = nonce.try_into().ok()?;
+    let text = XChaCha20Poly1305::new(&Key::from(*key)).decrypt(&XNonce::from(nonce), payload).ok()?;
+    String::from_utf8(text).ok().map(Zeroizing::new)
 }
 
 /// The oldest version that a replay of an open turn could ask for: the one that was newest when the first of them opened.
@@ -201,15 +232,16 @@ impl KeyError {
 }
 
 fn read_key(path: &Path) -> Result<Zeroizing<[u8; 32]>, KeyError> {
-    let found = match std::fs::metadata(path) {
+    let file = match open_named(path) {
         Err(why) if why.kind() == ErrorKind::NotFound => return Err(KeyError::Missing),
-        found => found.map_err(KeyError::Unreadable)?,
+        file => file.map_err(KeyError::Unreadable)?,
     };
-    let mode = found.permissions().mode() & 0o777;
+    let mode = file.metadata().map_err(KeyError::Unreadable)?.permissions().mode() & 0o777;
     if mode & 0o077 != 0 {
         return Err(KeyError::Open(mode));
     }
-    let text = Zeroizing::new(std::fs::read_to_string(path).map_err(KeyError::Unreadable)?);
+    let mut text = Zeroizing::new(String::with_capacity(KEY_BYTES));
+    file.take(KEY_BYTES as u64).read_to_string(&mut text).map_err(KeyError::Unreadable)?;
     let digits = text.trim_ascii().as_bytes();
     let mut key = Zeroizing::new([0; 32]);
     if digits.len() != 64 {
@@ -283,5 +315,26 @@ mod tests {
         assert!(!key.exists());
         assert!(vault.remove("a").await.unwrap() && !vault.remove("a").await.unwrap());
         vault.set("b", value("x"), origins(&["https://a.example"])).await.unwrap();
+
+        // A pipe is not waited for.
+        std::fs::remove_file(&key).unwrap();
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mknodat(rustix::fs::CWD, &key, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        let Err(why) = vault.open("b", None).await.unwrap() else { panic!("it opened") };
+        assert!(why.ends_with("can't be read: no regular file"), "{why}");
+    }
+
+    #[tokio::test]
+    async fn what_was_sealed_opens_where_it_belongs_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let vault = Vault::new(Store::memory(), folder.path().join("secrets.key"), Clock::system());
+        let sealed = vault.seal("turn 1", "cart=mug").await.unwrap();
+        assert!(!sealed.windows(4).any(|bytes| bytes == b"cart"));
+        assert_eq!(vault.unseal("turn 1", &sealed).unwrap().unwrap().as_str(), "cart=mug");
+        assert!(vault.unseal("turn 2", &sealed).unwrap().is_none() && vault.unseal("turn 1", b"x").unwrap().is_none());
+        // The same key, from then on.
+        let again = vault.seal("turn 1", "cart=mug").await.unwrap();
+        assert_ne!(again, sealed, "never the same bytes");
+        assert_eq!(vault.unseal("turn 1", &sealed).unwrap().unwrap().as_str(), "cart=mug");
     }
 }

@@ -301,6 +301,16 @@ pub struct ArtifactFile {
     pub path: std::path::PathBuf,
 }
 
+impl ArtifactFile {
+    /// Opens it for reading. Blocks.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn open(&self) -> std::io::Result<std::fs::File> {
+        windlass_store::open_regular(&self.path)
+    }
+}
+
 pub(crate) fn time<S: serde::Serializer>(at: &Millis, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(at)
 }

@@ -9,6 +9,7 @@ mod shapes;
 mod tasks;
 mod tokens;
 
+use crate::clock::Clock;
 use crate::compile::Compiling;
 use crate::engine::Compiler;
 use crate::error::Error;
@@ -33,7 +34,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use windlass_browser::{Browser, Browsers};
 use windlass_core::{Limits, Millis, Status, TaskId};
-use windlass_store::{Hard, IdempotencyRow, Store, StoreError, Tail, TaskRow};
+use windlass_store::{Hard, IdempotencyRow, Store, StoreError, Tail, TaskRow, refuse_links};
 
 /// Instances alive at once; the turns beyond wait for a slot.
 const INSTANCES: usize = 5000;
@@ -134,6 +135,7 @@ impl Windlass {
     /// # Errors
     /// The data folder is another host's, or can't be used; a component of the host itself is refused.
     pub async fn open(options: Options) -> Result<Self, Error> {
+        refuse_links(&options.data, &["cache", "chromium", "passing", "workdirs"])?;
         let store = Store::open(&options.data)?;
         Self::on(options, store).await
     }
@@ -174,6 +176,7 @@ impl Windlass {
             slots: Arc::new(Semaphore::new(options.slots.clamp(1, 10_000))),
             instances: Arc::new(Semaphore::new(INSTANCES)),
             running: Mutex::default(),
+            left: Mutex::default(),
             closing: CancellationToken::new(),
             tracker: TaskTracker::new(),
         });
@@ -199,17 +202,25 @@ impl Windlass {
         self.services.store.seal()
     }
 
+    /// The time that this host goes by.
+    #[must_use]
+    pub fn clock(&self) -> &Clock {
+        &self.services.clock
+    }
+
     /// An address that no page may reach: a listener of the host itself.
     pub fn deny(&self, address: SocketAddr) {
         self.services.browsers.deny(address);
         self.services.connector.deny(address);
     }
 
-    /// Begins no more turns, parks those that wait, and gives the others up to `grace` to end or to come to a wait.
+    /// Begins no more turns, parks those that wait, and gives the others up to `grace` to end or to come to a wait. Then
+    /// keeps what sites have stored in pages of parked turns, within some seconds.
     pub async fn drain(&self, grace: Duration) {
         self.services.draining.cancel();
         self.services.tracker.close();
-        let _ = tokio::time::timeout(grace, self.services.tracker.wait()).await;
+        self.services.clock.within(grace, self.services.tracker.wait()).await;
+        park::let_go(&self.services).await;
     }
 
     /// Leaves open turns as they are, ends Chromium, makes everything hard. The next start takes the turns over.
@@ -221,6 +232,10 @@ impl Windlass {
         // A turn notices at its next await; one that computes is dropped with the process.
         let _ = tokio::time::timeout(Duration::from_secs(5), self.services.tracker.wait()).await;
         self.services.browsers.shutdown().await;
+        // What was on its way between pages and tasks went with the pages.
+        if let Err(error) = passing::clear(&self.services.passing) {
+            tracing::warn!(%error, "files on their way stay for the next start to remove");
+        }
         self.services.keyring.flush().await;
         self.services.store.close().await;
     }

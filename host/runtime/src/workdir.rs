@@ -15,6 +15,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use windlass_core::TaskId;
+use windlass_store::StoreError;
 
 /// Folders inside each other. The guest can make no more (`interface/files.rs`), so walks are bounded.
 pub(crate) const DEPTH: usize = 32;
@@ -46,8 +47,13 @@ impl Workdirs {
         Self { root }
     }
 
-    fn folder(&self, task: TaskId) -> PathBuf {
-        self.root.join(task.to_string())
+    /// All that a task has. It may not be there, but a link it is not: what is below it is opened by its path.
+    fn folder(&self, task: TaskId) -> io::Result<PathBuf> {
+        let folder = self.root.join(task.to_string());
+        match std::fs::symlink_metadata(&folder) {
+            Ok(found) if found.is_symlink() => Err(io::Error::other(StoreError::Link(folder))),
+            _ => Ok(folder),
+        }
     }
 
     /// What a turn works in: a fresh copy of what the turn before left. None where it has no workdir; that is decided
@@ -59,7 +65,7 @@ impl Workdirs {
         first: bool,
         granted: bool,
     ) -> io::Result<Option<(PathBuf, Usage)>> {
-        let folder = self.folder(task);
+        let folder = self.folder(task)?;
         let mark = folder.join(format!("granted-{turn}"));
         if first && !granted {
             remove(&mark)?;
@@ -97,19 +103,19 @@ impl Workdirs {
 
     /// The newest turn before this one that left something.
     fn left(&self, task: TaskId, before: u32) -> io::Result<Option<u32>> {
-        let all = numbered(&self.folder(task), "after-")?;
+        let all = numbered(&self.folder(task)?, "after-")?;
         Ok(all.into_iter().map(|(turn, _)| turn).filter(|turn| *turn < before).max())
     }
 
     /// Whether a turn works in a folder, or left it there to be kept.
     pub(crate) fn is_live(&self, task: TaskId) -> bool {
-        self.folder(task).join("live").exists()
+        self.folder(task).is_ok_and(|folder| folder.join("live").exists())
     }
 
     /// Keeps what a turn left, on disk when it returns. `started` (ns since the Unix epoch) is the time that files
     /// changed in the turn get, as the turn itself saw it. Blocks.
     pub(crate) fn end(&self, task: TaskId, turn: u32, started: u64) -> io::Result<()> {
-        let folder = self.folder(task);
+        let folder = self.folder(task)?;
         let (live, after) = (folder.join("live"), folder.join(format!("after-{turn}")));
         if !live.exists() {
             return Ok(());
@@ -125,7 +131,7 @@ impl Workdirs {
 
     /// Removes all that a task has. Blocks.
     pub(crate) fn forget(&self, task: TaskId) -> io::Result<()> {
-        remove(&self.folder(task))
+        remove(&self.root.join(task.to_string()))
     }
 
     /// Tasks that have a folder. Blocks.
@@ -138,7 +144,7 @@ impl Workdirs {
 
     /// What stands there now: in the open turn, or as the newest one left it. None: no workdir. Blocks.
     fn seen(&self, task: TaskId) -> io::Result<Option<OwnedFd>> {
-        let folder = self.folder(task);
+        let folder = self.folder(task)?;
         let newest = self.left(task, u32::MAX)?.map(|turn| folder.join(format!("after-{turn}")));
         for path in std::iter::once(folder.join("live")).chain(newest) {
             match open_dir(CWD, &path) {
@@ -272,6 +278,10 @@ fn list(dir: &OwnedFd, prefix: &str, depth: usize, all: &mut Vec<Listed>) -> io:
 }
 
 /// Copies what is in one folder into another, with times.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "folders of tasks are no rows and no blobs: this module is their one place"
+)]
 fn copy(from: &OwnedFd, to: &OwnedFd, depth: usize, usage: &mut Usage) -> io::Result<()> {
     if depth == 0 {
         return Err(io::Error::other("folders stand too deep inside each other"));
@@ -337,10 +347,18 @@ fn numbered(folder: &Path, prefix: &str) -> io::Result<Vec<(u32, PathBuf)>> {
     Ok(entries.flatten().filter_map(number).collect())
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "folders of tasks are no rows and no blobs: this module is their one place"
+)]
 fn make(path: &Path) -> io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "folders of tasks are no rows and no blobs: this module is their one place"
+)]
 fn rename(from: &Path, to: &Path) -> io::Result<()> {
     Ok(rustix::fs::rename(from, to)?)
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Read as _, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -33,7 +33,11 @@ impl HostFile {
     /// # Errors
     /// It can't be read, or is not what a host writes.
     pub fn read(data: &Path) -> io::Result<Option<Self>> {
-        match fs::read(Self::path(data)) {
+        let read = |mut file: fs::File| {
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes).map(|_| bytes)
+        };
+        match windlass_store::open_regular(&Self::path(data)).and_then(read) {
             Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(io::Error::other),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
@@ -46,7 +50,12 @@ impl HostFile {
     /// The folder can't be written.
     pub fn write(&self, data: &Path) -> io::Result<()> {
         let temporary = data.join(format!("host.json.{}", self.pid));
-        let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+        // One that an earlier process of this number left, or whatever else has the name: it is not written through.
+        match fs::remove_file(&temporary) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
         file.write_all(&serde_json::to_vec_pretty(self).map_err(io::Error::other)?)?;
         fs::rename(&temporary, Self::path(data))
     }

@@ -3,6 +3,7 @@
 //! Owns: the ways in. Leaves to the runtime what a task may do, and to `windlass-core` what the words mean. It is a
 //! library so that tests start a host in their own process; `main.rs` is one line around `cli`.
 
+mod author;
 pub mod cli;
 mod client;
 mod host;

@@ -6,6 +6,7 @@
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io::Read as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -212,7 +213,7 @@ impl Raw {
         let asked = config.map(Path::to_owned).or_else(|| environment("WINDLASS_CONFIG").map(PathBuf::from));
         let path = asked.clone().or_else(|| Some(config_folder(&environment)?.join("windlass.toml")));
         let text = match &path {
-            Some(path) => match std::fs::read_to_string(path) {
+            Some(path) => match read_text(path) {
                 Ok(text) => Some(text),
                 Err(error) if asked.is_none() && error.kind() == std::io::ErrorKind::NotFound => None,
                 Err(error) => return Err(SettingsError(format!("{} can't be read: {error}", path.display()))),
@@ -270,6 +271,19 @@ impl Raw {
         let number = self.get(name).and_then(|text| text.parse().ok()).filter(|n| range.contains(n));
         number.ok_or_else(|| self.wrong(name, &format!("a whole number from {} to {}", range.start(), range.end())))
     }
+}
+
+/// A file of settings, in bytes.
+const FILE_BYTES: u64 = 1 << 20;
+
+/// Reads the file of settings; a pipe is not waited for.
+fn read_text(path: &Path) -> std::io::Result<String> {
+    let mut text = String::new();
+    windlass_store::open_named(path)?.take(FILE_BYTES + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > FILE_BYTES {
+        return Err(std::io::Error::other("it is larger than 1 MiB"));
+    }
+    Ok(text)
 }
 
 /// Defaults that depend on the machine.
@@ -597,6 +611,25 @@ mod tests {
         assert_eq!(settings.data, Path::new("/data/windlass"));
         let (_, settings) = gather(&[], &[("XDG_DATA_HOME", "relative")], None).unwrap();
         assert_eq!(settings.data, Path::new("/home/somebody/.local/share/windlass"));
+    }
+
+    /// Opened like a file, a pipe would keep whoever started the host waiting for ever.
+    #[test]
+    fn a_file_that_is_no_file_is_refused_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o600));
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, kind, mode, 0).unwrap();
+        let large = folder.path().join("large");
+        std::fs::write(&large, "#".repeat(2 << 20)).unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&pipe, &link).unwrap();
+        for (path, why) in [(&pipe, "no regular file"), (&link, "no regular file"), (&large, "larger than 1 MiB")] {
+            let error = Raw::gather(&BTreeMap::new(), Some(path), &|_| None).unwrap_err().to_string();
+            assert_eq!(error, format!("{} can't be read: {why}", path.display()).replace(": larger", ": it is larger"));
+        }
+        let error = Raw::gather(&BTreeMap::new(), Some(folder.path()), &|_| None).unwrap_err().to_string();
+        assert!(error.contains("no regular file"), "{error}");
     }
 
     #[test]

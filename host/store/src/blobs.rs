@@ -1,11 +1,13 @@
 //! Files by digest: written once, never changed. `{folder}/ab/cdef…`, the SHA-256 of the bytes in lower-case hex.
 
+use crate::StoreError;
+use crate::folder::open_regular;
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::hash::{BuildHasher, RandomState};
-use std::io::{self, Write};
+use std::io::{self, Read as _, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,6 +34,10 @@ impl Blobs {
         make_folder(&root)?;
         let unfinished = root.join(UNFINISHED);
         make_folder(&unfinished)?;
+        for folder in fs::read_dir(&root)? {
+            let folder = folder?;
+            refuse(&folder, folder.file_type()?)?;
+        }
         for left in fs::read_dir(&unfinished)? {
             fs::remove_file(left?.path())?;
         }
@@ -61,7 +67,7 @@ impl Blobs {
     /// A file that is there is about to be named anew: as good as just written.
     fn touch(&self, sha256: &str) -> bool {
         let _sweeping = self.sweeping.read().unwrap_or_else(PoisonError::into_inner);
-        let file = OpenOptions::new().append(true).open(self.path(sha256));
+        let file = open_regular(&self.path(sha256));
         file.and_then(|file| file.set_modified(SystemTime::now())).is_ok()
     }
 
@@ -80,6 +86,7 @@ impl Blobs {
             let Some(start) = folder.file_name().to_str().filter(|name| name.len() == 2).map(str::to_owned) else {
                 continue;
             };
+            refuse(&folder, folder.file_type()?)?;
             for file in fs::read_dir(folder.path())? {
                 let file = file?;
                 let name = file.file_name();
@@ -120,7 +127,9 @@ impl Blobs {
         if !is_digest(sha256) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a SHA-256 in lower-case hex"));
         }
-        fs::read(self.path(sha256))
+        let mut bytes = Vec::new();
+        open_regular(&self.path(sha256))?.read_to_end(&mut bytes)?;
+        Ok(bytes)
     }
 
     /// Where the file of this digest stands, or would. What is not 64 lower-case hex digits leads to a place inside the
@@ -217,6 +226,11 @@ impl Drop for BlobWriter {
         // After a rename there is nothing of that name.
         let _ = fs::remove_file(&self.path);
     }
+}
+
+/// A folder of ours is no link: what is removed would be somebody else's.
+fn refuse(folder: &fs::DirEntry, kind: fs::FileType) -> io::Result<()> {
+    if kind.is_symlink() { Err(io::Error::other(StoreError::Link(folder.path()))) } else { Ok(()) }
 }
 
 /// Makes a folder, mode 0700, with those above it.

@@ -1,5 +1,6 @@
 //! What can go wrong in a store, once and for every backend.
 
+use std::path::PathBuf;
 use windlass_core::TaskId;
 
 /// Why the store refused or could not. Cheap to clone: the failure of one commit is told to everyone in it.
@@ -12,6 +13,9 @@ pub enum StoreError {
         /// The other host: its process, and its address where it told one.
         by: String,
     },
+    /// A part of the data folder is a symbolic link.
+    #[error("{} is a link, and the host follows none in its data folder: put the folder or file itself there, or mount one", .0.display())]
+    Link(PathBuf),
     /// Another host took the folder while this one did not run (stopped, or its disk was away): nothing more is written.
     #[error("another host took the data folder over: this one writes nothing any more")]
     Taken,

@@ -2,6 +2,7 @@
 
 use crate::backend::{Backend, Hard, WriteJob, read_job};
 use crate::blobs::Blobs;
+use crate::folder::refuse_links;
 use crate::memory::Memory;
 use crate::sqlite::Sqlite;
 use crate::tail::{Changed, Hub, Tail};
@@ -37,6 +38,7 @@ impl Store {
     pub fn open(data: &Path) -> Result<Self, StoreError> {
         let hub = Arc::new(Hub::new());
         let backend = Sqlite::open(data, Arc::clone(&hub))?;
+        refuse_links(data, &["blobs", seal::NAME, seal::NEW])?;
         let blobs = Blobs::open(data.join("blobs")).map_err(|e| StoreError::Io(format!("blobs: {e}")))?;
         let seal = seal::of(data).map_err(|e| StoreError::Io(format!("{}: {e}", seal::NAME)))?;
         Ok(Self { inner: Arc::new(Inner { backend: Box::new(backend), hub, blobs: Arc::new(blobs), seal }) })
@@ -178,6 +180,17 @@ impl Forgetful {
     /// Forgets everything after this many more of them.
     pub fn forget_after(&self, commits: u64) {
         self.memory.forget_after(commits);
+    }
+
+    /// So many more of them fit on its disk, and the next ones fail, until this says something else; none: any number.
+    pub fn set_room(&self, commits: Option<u64>) {
+        *self.memory.room() = commits;
+    }
+
+    /// How many more fit.
+    #[must_use]
+    pub fn room(&self) -> Option<u64> {
+        *self.memory.room()
     }
 
     /// That many were made: what follows is forgotten.

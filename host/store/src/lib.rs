@@ -24,6 +24,7 @@ mod blobs;
 mod error;
 #[cfg(feature = "fault-points")]
 pub mod fault;
+mod folder;
 mod handle;
 mod lock;
 mod memory;
@@ -36,6 +37,7 @@ mod tx;
 pub use backend::Hard;
 pub use blobs::{BlobWriter, Blobs};
 pub use error::StoreError;
+pub use folder::{open_named, open_regular, refuse_links};
 pub use handle::{Ack, Forgetful, Store};
 pub use rows::{
     AnswerRow, ArtifactRow, EntryKind, EntryRow, IdempotencyRow, MessageRow, ParkedRow, PluginRow, QuestionRow,

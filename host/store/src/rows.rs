@@ -89,6 +89,8 @@ pub struct TurnRow {
     pub recoveries: u32,
     /// Entries it had at the last take-over.
     pub entries_seen: u32,
+    /// Time that it ran, without its waits, in ms; noted now and then while it runs.
+    pub ran: u64,
 }
 
 /// An open turn that nobody runs: it waits without an instance until something wakes it.

@@ -25,6 +25,8 @@ pub trait Rows {
     fn next_wake(&mut self) -> Result<Option<Millis>, StoreError>;
     /// Tasks whose parked turn had pages.
     fn parked_with_pages(&mut self) -> Result<Vec<TaskId>, StoreError>;
+    /// What sites had stored in pages that the task's open turn lost, sealed by the caller.
+    fn sites(&mut self, task: TaskId) -> Result<Option<Vec<u8>>, StoreError>;
     /// How many turns are parked.
     fn count_parked(&mut self) -> Result<u64, StoreError>;
     /// One turn.
@@ -90,6 +92,8 @@ pub trait Tx: Rows {
     fn put_turn(&mut self, row: &TurnRow) -> Result<(), StoreError>;
     /// Parks the task's open turn, or says anew how it is parked; `None` takes it out.
     fn put_parked(&mut self, task: TaskId, row: Option<&ParkedRow>) -> Result<(), StoreError>;
+    /// Keeps what sites had stored in pages that the task's open turn lost; `None` forgets it.
+    fn put_sites(&mut self, task: TaskId, sealed: Option<&[u8]>) -> Result<(), StoreError>;
     /// Appends records; their `seq` follows the task's last without a gap. Answers the last `seq`.
     fn append(&mut self, task: TaskId, records: &[Draft]) -> Result<u64, StoreError>;
     /// Writes entries of a turn's journal. An entry that stands already is an error.

@@ -4,7 +4,7 @@
 use crate::args::{Args, invalid};
 use serde_json::{Value, json};
 use std::cell::RefCell;
-use windlass::bindings::windlass::plugin::browser::{self, Navigation, Page};
+use windlass::bindings::windlass::plugin::browser::{self, Navigation, Page, Rect};
 use windlass::bindings::windlass::plugin::types::{Artifact, Body, Content, Error, Message};
 use windlass::bindings::windlass::plugin::{input, log, secrets, state, task};
 
@@ -55,6 +55,7 @@ pub(crate) fn call(a: &Args) -> Result<Value, Error> {
     const LOCATOR: &str = "locator";
     Ok(match a.call {
         "browser.open" => json!(opened(browser::open(&a.settings(0)?)?)),
+        "browser.pages" => parsed(&browser::pages()?)?,
         "browser.cookies" => parsed(&browser::cookies(a.text(0, "origin")?)?)?,
         "browser.setCookies" => browser::set_cookies(&a.value(0).to_string())?.into_json(),
         "browser.clearCookies" => browser::clear_cookies(a.text(0, "origin")?)?.into_json(),
@@ -77,6 +78,7 @@ pub(crate) fn call(a: &Args) -> Result<Value, Error> {
         "page.tap" => one(a, LOCATOR, Page::tap)?.into_json(),
         "page.hover" => one(a, LOCATOR, Page::hover)?.into_json(),
         "page.focus" => one(a, LOCATOR, Page::focus)?.into_json(),
+        "page.scrollIntoView" => one(a, LOCATOR, Page::scroll_into_view)?.into_json(),
         "page.drag" => two(a, [LOCATOR, "target"], Page::drag)?.into_json(),
         "page.scroll" => {
             page(a, |p| p.scroll(a.pixels(1, "right")?, a.pixels(2, "down")?, &a.settings(3)?))?.into_json()
@@ -95,6 +97,7 @@ pub(crate) fn call(a: &Args) -> Result<Value, Error> {
         "page.html" => one(a, LOCATOR, Page::html)?.into(),
         "page.value" => one(a, LOCATOR, Page::value)?.into(),
         "page.attribute" => two(a, [LOCATOR, "name"], Page::attribute)?.into(),
+        "page.boundingBox" => one(a, LOCATOR, Page::bounding_box)?.map(rect).into(),
         "page.count" => one(a, LOCATOR, Page::count)?.into(),
         "page.evaluate" => script(a, Page::evaluate)?,
         "page.snapshot" => bare(a, Page::snapshot)?.into(),
@@ -159,6 +162,10 @@ fn released(number: u64) -> Value {
     let page = PAGES.with_borrow_mut(|pages| pages.get_mut(number as usize).and_then(Option::take));
     drop(page);
     Value::Null
+}
+
+fn rect(Rect { x, y, width, height }: Rect) -> Value {
+    json!({"x": x, "y": y, "width": width, "height": height})
 }
 
 fn arrived(Navigation { url, status }: Navigation) -> Value {

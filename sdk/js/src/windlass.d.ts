@@ -69,7 +69,7 @@ declare function confirm(message: string, options?: Omit<Question, 'message' | '
 /** Values that live across the turns of the task. */
 declare const state: {
     get(key: string): Promise<any>;
-    set(key: string, value: Json): Promise<void>;
+    set(key: string, value: Json | undefined): Promise<void>;
     delete(key: string): Promise<void>;
     keys(prefix?: string): Promise<string[]>;
 };
@@ -331,6 +331,10 @@ interface Finder {
     locator(selector: string | Locator, filters?: Filters): Locator;
     /** The same as `locator`. */
     frameLocator(selector: string): Locator;
+    /** The nth frame, from 0. */
+    childFrame(at: number): Locator;
+    /** An element by several locators: the first that can be seen is taken. */
+    anyOf(...selectors: (string | Locator)[]): AnyOf;
     getByRole(role: string, options?: RoleOptions): Locator;
     getByText(text: string | RegExp, options?: TextOptions): Locator;
     getByLabel(text: string | RegExp, options?: TextOptions): Locator;
@@ -352,8 +356,12 @@ interface ElementVerbs {
     focus(options?: Wait): Promise<void>;
     /** Replaces the value of a field. */
     fill(value: string | number, options?: Wait): Promise<void>;
+    /** Fills in a secret by its name; needs `secret NAME`, and a page of an origin that it is bound to. */
+    fillSecret(name: string, options?: Wait): Promise<void>;
     /** Key by key, behind what is there. */
     type(text: string, options?: Typing): Promise<void>;
+    /** Sets a field whatever it is, as Chrome's Recorder means it: any text but the empty one checks a box. */
+    change(value: string, options?: Wait): Promise<void>;
     check(options?: Wait): Promise<void>;
     uncheck(options?: Wait): Promise<void>;
     setChecked(checked: boolean, options?: Wait): Promise<void>;
@@ -368,7 +376,9 @@ interface ElementVerbs {
     /** Of a field. */
     inputValue(options?: Wait): Promise<string>;
     getAttribute(name: string, options?: Wait): Promise<string | null>;
-    /** Now, without waiting; so are the next. */
+    /** In CSS pixels, as the page is scrolled now; null where it is not shown. */
+    boundingBox(options?: Wait): Promise<{ x: number; y: number; width: number; height: number } | null>;
+    /** Now, without waiting. */
     isVisible(): Promise<boolean>;
     isHidden(): Promise<boolean>;
     isChecked(options?: Wait): Promise<boolean>;
@@ -392,10 +402,11 @@ interface Locator extends Finder, ElementVerbs {
     pressSequentially(text: string, options?: Typing): Promise<void>;
     /** As an input method does: the text at once. */
     compose(text: string, options?: Wait): Promise<void>;
-    /** Fills in a secret by its name; needs `secret NAME`, and a page of an origin that it is bound to. */
-    fillSecret(name: string, options?: Wait): Promise<void>;
     /** Gives it the focus, then presses `Enter`, `Control+A`. */
     press(keys: string, options?: Wait): Promise<void>;
+    scrollIntoViewIfNeeded(options?: Wait): Promise<void>;
+    /** Until so many are there and all have these properties and attributes; with `visible: false`, until that is not so. */
+    waitForElements(options?: Wait & { operator?: '>=' | '==' | '<='; count?: number; visible?: boolean; properties?: Record<string, Json>; attributes?: Record<string, string> }): Promise<void>;
     dragTo(target: string | Locator, options?: Wait): Promise<void>;
     /** The mouse wheel above it, in CSS pixels. */
     scroll(right: number, down: number, options?: Wait): Promise<void>;
@@ -477,10 +488,10 @@ interface Page extends Finder, BySelector<ElementVerbs> {
     waitForDownload(options?: Wait & { name?: string }): Promise<Artifact>;
     waitForEvent(event: 'download', options?: Wait & { name?: string }): Promise<Artifact>;
 
-    /** An element by several locators: the first that can be seen is taken. */
-    anyOf(...selectors: (string | Locator)[]): AnyOf;
+    /** The page at an address: this one, a popup, or, for a frame, the page that has it. */
+    at(address: string, timeout?: Millis): Promise<Page>;
 }
-type AnyOf = Pick<Locator, 'click' | 'dblclick' | 'tap' | 'hover' | 'fill' | 'fillSecret' | 'check' | 'uncheck' | 'selectOption' | 'innerText' | 'evaluate' | 'waitFor'>;
+type AnyOf = Pick<Locator, 'change' | 'waitForElements' | 'click' | 'dblclick' | 'tap' | 'hover' | 'fill' | 'fillSecret' | 'check' | 'uncheck' | 'selectOption' | 'innerText' | 'evaluate' | 'waitFor'>;
 
 declare class TextEncoder {
     encode(text?: string): Uint8Array;

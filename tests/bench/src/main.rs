@@ -25,10 +25,12 @@ pub(crate) struct Places {
     pub(crate) guests: PathBuf,
     /// Folder of the components of examples.
     pub(crate) examples: PathBuf,
+    /// The component of examples/order-js, where it was built.
+    pub(crate) js: Option<PathBuf>,
 }
 
 const USAGE: &str = "run it by `cargo xtask bench [NAME …] [--json] [--quick]`, `cargo xtask soak [--minutes N | --pages N]` or \
-     `cargo xtask crash [--every K] [--script | --pages] | --kills N | --disk | --stops`";
+     `cargo xtask crash [--every K] [--script | --js | --pages] | --kills N [--seed N] [--from N] | --disk | --stops`";
 
 fn main() -> ExitCode {
     let done = read(std::env::args().skip(1)).and_then(|(places, command)| {
@@ -59,25 +61,27 @@ enum Command {
 }
 
 fn read(mut arguments: impl Iterator<Item = String>) -> Result<(Places, Command)> {
-    let (mut programs, mut guests, mut examples) = (None, None, None);
+    let (mut programs, mut guests, mut examples, mut js) = (None, None, None, None);
     let mut soak = None;
     let mut options = bench::Options::default();
     let (mut minutes, mut tasks) = (5, None);
     let (mut crash, mut every, mut only, mut what) = (false, 1, None, None);
+    let (mut kills, mut seed, mut from) = (None, None, 0);
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().with_context(|| format!("{argument} wants a value; {USAGE}"));
         match argument.as_str() {
             "--programs" => programs = Some(value()?.into()),
             "--guests" => guests = Some(value()?.into()),
             "--examples" => examples = Some(value()?.into()),
+            "--js" => js = Some(value()?.into()),
             "--minutes" => minutes = value()?.parse().context("--minutes wants a whole number")?,
             "--every" => every = value()?.parse().context("--every wants a whole number")?,
             "--script" => only = Some(crash::Only::Script),
             "--pages" if soak == Some(true) => tasks = Some(value()?.parse().context("--pages wants a whole number")?),
             "--pages" => only = Some(crash::Only::Pages),
-            "--kills" => {
-                what = Some(crash::What::Kills { kills: value()?.parse().context("--kills wants a whole number")? });
-            }
+            "--kills" => kills = Some(value()?.parse().context("--kills wants a whole number")?),
+            "--seed" => seed = Some(value()?.parse().context("--seed wants a whole number")?),
+            "--from" => from = value()?.parse().context("--from wants a whole number")?,
             "--disk" => what = Some(crash::What::Disk),
             "--stops" => what = Some(crash::What::Stops),
             "crash" if soak.is_none() => crash = true,
@@ -93,8 +97,11 @@ fn read(mut arguments: impl Iterator<Item = String>) -> Result<(Places, Command)
         programs: programs.context(USAGE)?,
         guests: guests.context(USAGE)?,
         examples: examples.context(USAGE)?,
+        js,
     };
     if crash {
+        what = kills.map(|kills| crash::What::Kills { kills, seed, from }).or(what);
+        let only = only.or(places.js.is_some().then_some(crash::Only::Js));
         return Ok((places, Command::Crash(what.unwrap_or(crash::What::Points { every, only }))));
     }
     match soak.context(USAGE)? {

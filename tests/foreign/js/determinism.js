@@ -1,4 +1,5 @@
-// Everything that differs from run to run, logged before and after a question.
+// Everything that differs from run to run, logged before and after a question. The engine has no files and no sleep of its
+// own: what it has stands in `globals`.
 import { write } from 'windlass:plugin/log@0.1.0';
 import { isCancelled, setStatusMessage, sleep } from 'windlass:plugin/task@0.1.0';
 import { ask } from 'windlass:plugin/input@0.1.0';

@@ -14,6 +14,13 @@ from wit_world.imports import input, log, state, task
 from wit_world.imports.types import Outcome
 
 
+def folder() -> list[tuple[str, int, int]]:
+    for name in ("pear", "fig", "apple"):
+        with open(f"/workdir/{name}", "w", encoding="utf-8") as file:
+            file.write(name)
+    return [(entry.name, entry.stat().st_size, entry.stat().st_mtime_ns) for entry in os.scandir("/workdir")]
+
+
 def look(start: float, number: int) -> list[str]:
     names = {f"k{n}" for n in range(12)}
     seen = [
@@ -25,6 +32,7 @@ def look(start: float, number: int) -> list[str]:
         f"hash {hash('abc')}, of a number {hash(42)}",
         f"environment {dict(os.environ)}, arguments {sys.argv}",
         f"zone {time.tzname}, process {os.getpid()}, folder {os.getcwd()}",
+        f"files {folder()}",
         f"turn {number}, cancelled {task.is_cancelled()}",
     ]
     for line in seen:

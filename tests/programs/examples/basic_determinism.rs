@@ -3,6 +3,7 @@
 
 use std::{
     collections::HashMap,
+    fs, thread,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
@@ -12,6 +13,20 @@ use windlass::prelude::*;
 struct Seen {
     before: Vec<String>,
     after: Vec<String>,
+}
+
+/// Names in the order in which they are told, and when they were changed.
+fn folder() -> Result<Vec<(String, Duration)>> {
+    for name in ["pear", "fig", "apple"] {
+        fs::write(workdir::path(name), name)?;
+    }
+    let mut seen = Vec::new();
+    for entry in fs::read_dir(workdir::path(""))? {
+        let entry = entry?;
+        let changed = entry.metadata()?.modified()?.duration_since(UNIX_EPOCH)?;
+        seen.push((entry.file_name().to_string_lossy().into_owned(), changed));
+    }
+    Ok(seen)
 }
 
 fn look(start: Instant) -> Result<Vec<String>> {
@@ -29,6 +44,7 @@ fn look(start: Instant) -> Result<Vec<String>> {
         format!("environment {env:?}, arguments {args:?}"),
         format!("seed {}, turn {}", turn().seed, turn().number),
         format!("cancelled {}", is_cancelled()),
+        format!("folder {:?}", folder()?),
     ];
     for line in &seen {
         info!("{line}");
@@ -37,11 +53,12 @@ fn look(start: Instant) -> Result<Vec<String>> {
     Ok(seen)
 }
 
-/// Looks at clocks, random numbers and the environment, before and after a question.
-#[windlass::tool]
+/// Looks at clocks, random numbers, folders and the environment, before and after a sleep and a question.
+#[windlass::tool(permissions("workdir"))]
 fn basic_determinism() -> Result<Seen> {
     let start = Instant::now();
     let before = look(start)?;
+    thread::sleep(Duration::from_millis(50));
     confirm("go-on", "Go on?")?;
     // Long enough that the clock has to jump by a sample, in the middle of a loop that reads it.
     while start.elapsed() < Duration::from_millis(250) {}

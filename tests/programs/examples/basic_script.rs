@@ -40,6 +40,10 @@ fn step(step: &str) -> Result<()> {
             std::io::stdout().flush()?;
         }
         "status" => windlass::status(argument),
+        "progress" => {
+            let (done, message) = argument.split_once(' ').unwrap_or((argument, ""));
+            progress(done.parse().unwrap_or(0), 9, message);
+        }
         "set" => {
             let count = state::get::<u32>(argument)?.unwrap_or(0) + 1;
             state::set(argument, &count)?;

@@ -77,7 +77,8 @@ fn acts(work: &Work, once: &Once, page: &Page) -> Result<()> {
     page.on_dialog("confirm", "accept")?;
     once("dialog", &|| page.click("#once-dialog"))?;
     page.hover("#once-click")?;
-    page.scroll(0, 300)
+    page.scroll(0, 300)?;
+    page.scroll_into_view("#report")
 }
 
 fn reads(work: &Work, page: &Page) -> Result<()> {
@@ -90,6 +91,8 @@ fn reads(work: &Work, page: &Page) -> Result<()> {
         page.value("#once-select")?,
         page.count("#once-fill")?.to_string(),
         page.html("#price")?,
+        page.bounding_box("#price")?.is_some_and(|place| place.width > 0.0).to_string(),
+        browser::pages()?.len().to_string(),
         page.with(Settings::new().root("h1")).snapshot()?,
         page.with(Settings::new().repeatable()).evaluate::<u32>("x => x * 2", 21)?.to_string(),
         page.wait_for_function::<bool>("() => document.readyState === 'complete'", ())?.to_string(),

@@ -41,6 +41,10 @@ pub fn build(folder: &Path, target: &Path, examples: bool) -> io::Result<PathBuf
 /// Asks cargo to run a build script again when a file below `folder` changes. Every file by name, and folders where
 /// nothing is built: cargo looks at all that is in a folder, and a target folder inside would never be still.
 pub fn watch(folder: &Path) {
+    // Plugins in JavaScript are built by others, and hold links to packages.
+    if folder.join("package.json").exists() {
+        return;
+    }
     if !folder.join("target").exists() {
         println!("cargo::rerun-if-changed={}", folder.display());
     }

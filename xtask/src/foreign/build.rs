@@ -43,6 +43,15 @@ impl Language {
         }
     }
 
+    /// Flags of `plugin add`.
+    pub(super) fn grants(self) -> &'static [&'static str] {
+        match self {
+            // The engine has no files.
+            Self::JavaScript => &[],
+            Self::Python => &["--grant", "workdir"],
+        }
+    }
+
     fn package(self) -> &'static str {
         match self {
             Self::JavaScript => JS,

@@ -36,7 +36,8 @@ pub(crate) fn run(given: Vec<String>) -> Result<()> {
     steps.next("Installs them");
     let mut host = setup.start("127.0.0.1:0")?;
     for (language, component) in Language::ALL.into_iter().zip(components) {
-        setup.plugin(&["add", &component?.to_string_lossy()])?;
+        let component = component?.to_string_lossy().into_owned();
+        setup.plugin(&[&["add", &component], language.grants()].concat())?;
         setup.plugin(&["enable", language.tool()])?;
     }
     steps.done(&host.url);

@@ -97,7 +97,7 @@ const LABELLED = 'input, textarea, select, button, meter, output, progress, [ari
 const byLabel = (root, wanted) => {
   const matches = matcher(wanted);
   return queryAll(root, LABELLED).filter(element =>
-    (element.labels && [...element.labels].some(label => matches(plainText(label))))
+    labelsOf(element).some(label => matches(plainText(label)))
     || matches(element.getAttribute('aria-label') ?? '\0')
     || (element.hasAttribute('aria-labelledby') && matches(nameOf(element))));
 };

@@ -97,6 +97,27 @@ const ownText = element => {
   return contentText(element);
 };
 
+// `element.labels` looks through the whole tree each time, which ten thousand buttons can't afford: all labels of a tree are
+// looked at once, for as long as no other script can run.
+let labelsByTree = null;
+const labelsOf = element => {
+  if (!element.labels) return [];
+  if (!labelsByTree) {
+    labelsByTree = new Map();
+    queueMicrotask(() => { labelsByTree = null });
+  }
+  const root = element.getRootNode();
+  let labels = labelsByTree.get(root);
+  if (!labels) {
+    labels = new Map();
+    for (const label of root.querySelectorAll('label')) {
+      if (label.control) labels.set(label.control, [...labels.get(label.control) || [], label]);
+    }
+    labelsByTree.set(root, labels);
+  }
+  return labels.get(element) || [];
+};
+
 const nameOf = (element, role = roleOf(element)) => {
   const root = element.getRootNode();
   const labelledBy = (element.getAttribute('aria-labelledby') || '').split(/\s+/)
@@ -112,10 +133,11 @@ const nameOf = (element, role = roleOf(element)) => {
     if (normalize(element.value)) return normalize(element.value);
     if (type !== 'button' && !element.hasAttribute('value')) return type === 'submit' ? 'Submit' : 'Reset';
   }
-  if (element.labels && element.labels.length) {
+  const labelling = labelsOf(element);
+  if (labelling.length) {
     const outer = labelled;
     labelled = element;
-    const labels = normalize([...element.labels].map(contentText).join(' '));
+    const labels = normalize(labelling.map(contentText).join(' '));
     labelled = outer;
     if (labels) return labels;
   }

@@ -48,8 +48,8 @@ impl Body for Granted {
 
     fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         match Pin::new(&mut self.body).poll_frame(context) {
-            Poll::Ready(None) => return Poll::Ready(None),
-            Poll::Ready(Some(Err(error))) => return Poll::Ready(Some(Err(error.into()))),
+            Poll::Ready(None) => Poll::Ready(None),
+            Poll::Ready(Some(Err(error))) => Poll::Ready(Some(Err(error.into()))),
             frame => match self.refused.as_mut().poll(context) {
                 Poll::Ready(()) => Poll::Ready(Some(Err("the grant was taken back".into()))),
                 Poll::Pending => frame.map_err(Into::into),

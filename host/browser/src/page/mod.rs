@@ -171,6 +171,12 @@ impl Page {
         Ok(self.masked(tab.wait("the address", &call.start(), url).await?))
     }
 
+    /// The address that was seen last, also of a page that is gone.
+    pub fn last_url(&self) -> String {
+        let url = self.inner.tab.state.borrow().url.clone();
+        self.masked(url)
+    }
+
     /// A name of the document that the page shows: another one after each navigation that loads a document, the same
     /// while only the address changes. Empty before the first.
     pub fn document(&self) -> String {

@@ -7,6 +7,7 @@ mod acting;
 mod complaints;
 mod dialogs;
 mod emulation;
+mod escapes;
 mod fence;
 mod guide;
 mod life;

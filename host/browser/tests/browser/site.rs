@@ -1,6 +1,7 @@
 //! A web server for the tests: pages given as HTML, and a log of every request.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -12,6 +13,8 @@ use tokio::sync::watch;
 pub(crate) enum Answer {
     Html(String),
     Script(String),
+    /// These lines of the head, and this HTML.
+    With(String, String),
     Status(u16, String),
     Redirect(String),
     Download,
@@ -28,6 +31,7 @@ pub(crate) struct Site {
     pub(crate) port: u16,
     pages: Arc<Mutex<HashMap<String, Answer>>>,
     log: watch::Sender<Vec<String>>,
+    connections: Arc<AtomicUsize>,
 }
 
 impl Site {
@@ -37,15 +41,18 @@ impl Site {
         let pages: Arc<Mutex<HashMap<String, Answer>>> = Arc::default();
         let log = watch::Sender::new(Vec::new());
         let (known, sender) = (Arc::clone(&pages), log.clone());
+        let connections = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&connections);
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
+                counter.fetch_add(1, Ordering::Relaxed);
                 let (known, sender) = (Arc::clone(&known), sender.clone());
                 tokio::spawn(async move {
                     let _ = serve(stream, known, sender).await;
                 });
             }
         });
-        Site { port, pages, log }
+        Site { port, pages, log, connections }
     }
 
     /// Adds a page and answers its URL.
@@ -64,6 +71,11 @@ impl Site {
 
     pub(crate) fn origin(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// Connections ever accepted, with or without a request.
+    pub(crate) fn connections(&self) -> usize {
+        self.connections.load(Ordering::Relaxed)
     }
 
     /// `METHOD path`, in order.
@@ -117,6 +129,7 @@ async fn serve(
             None => (404, "text/html", String::new(), "nothing here".to_owned()),
             Some(Answer::Html(body)) => (200, "text/html; charset=utf-8", String::new(), body),
             Some(Answer::Script(body)) => (200, "text/javascript", String::new(), body),
+            Some(Answer::With(more, body)) => (200, "text/html; charset=utf-8", format!("{more}\r\n"), body),
             Some(Answer::Status(status, body)) => (status, "text/html", String::new(), body),
             Some(Answer::Redirect(to)) => (302, "text/html", format!("Location: {to}\r\n"), String::new()),
             Some(Answer::Download) => (

@@ -73,8 +73,29 @@ impl Manual {
     pub async fn waited_for(&self) {
         loop {
             let waited = self.0.waited.notified();
+            tokio::pin!(waited);
+            // Listens before the look.
+            waited.as_mut().enable();
             if self.next().is_some() {
                 return;
+            }
+            waited.await;
+        }
+    }
+
+    /// Until somebody sleeps who is to wake after exactly this time.
+    pub async fn slept(&self, time: Duration) {
+        let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        loop {
+            let waited = self.0.waited.notified();
+            tokio::pin!(waited);
+            waited.as_mut().enable();
+            {
+                let mut state = self.0.state.lock();
+                let at = state.ticks.saturating_add(nanos);
+                if state.sleepers.get_mut(&at).is_some_and(|all| all.iter().any(|sleeper| !sleeper.is_closed())) {
+                    return;
+                }
             }
             waited.await;
         }

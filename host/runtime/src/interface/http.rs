@@ -76,6 +76,7 @@ fn origin(destination: &Destination) -> Option<Origin> {
 }
 
 impl Way for Grants<'_> {
+    #[expect(clippy::disallowed_methods, reason = "sending is a step")]
     async fn connect(&self, origin: &Origin, url: &Url) -> Result<TcpStream, Error> {
         let scheme = Some(if origin.secure { Scheme::Https } else { Scheme::Http });
         let destination = Destination { scheme, host: origin.host.clone(), port: origin.port };
@@ -158,9 +159,9 @@ async fn send(turn: Arc<Turn>, request: Request) -> Result<Done<Kept>, Error> {
     let response = tokio::select! {
         biased;
         () = cancel.cancelled() => Err(error("cancelled", "the request was cut off: the turn was asked to stop")),
-        done = tokio::time::timeout(timeout, fetch::exchange(&grants, &turn.services.tls, request)) => {
+        done = turn.services.clock.within(timeout, fetch::exchange(&grants, &turn.services.tls, request)) => {
             let late = || error("timeout", format!("no whole answer within {} ms", timeout.as_millis()));
-            done.unwrap_or_else(|_| Err(late()))
+            done.unwrap_or_else(|| Err(late()))
         }
     }?;
     let text = |value: &http::HeaderValue| masks.text(String::from_utf8_lossy(value.as_bytes()).into_owned());
@@ -185,7 +186,7 @@ impl Http for Host {
             done: format!("Sent {words}"),
         };
         let turn = self.turn.clone();
-        let kept: Kept = match self.turn.step(step, |_| send(turn, request)).await? {
+        let kept: Kept = match self.turn.step(step, |_| Box::pin(send(turn, request))).await? {
             Ok(kept) => kept,
             Err(error) => return Ok(Err(error)),
         };

@@ -2,14 +2,16 @@
 
 use crate::bindings::windlass::plugin::log::{Host as Log, Level};
 use crate::bindings::windlass::plugin::types::{Body, Content};
+use crate::clock::Clock;
 use crate::halt::Halt;
 use crate::host::Host;
 use crate::turn::{Turn, Write};
 use serde_json::{Map, Value, json};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
-use windlass_core::Kind;
 use windlass_core::limits::PROGRESS_PER_SECOND;
+use windlass_core::{Draft, Kind, Record};
 use windlass_store::Hard;
 
 /// Parts of output that one turn may begin.
@@ -62,9 +64,7 @@ impl Log for Host {
     }
 
     async fn progress(&mut self, done: u64, total: Option<u64>, message: String) -> wasmtime::Result<()> {
-        if self.turn.replaying() {
-            return Ok(());
-        }
+        let message = self.turn.masks.text(message);
         let text = match total {
             Some(total) => format!("{done} of {total} {message}"),
             None => format!("{done} {message}"),
@@ -77,12 +77,53 @@ impl Log for Host {
     }
 }
 
-/// Writes the newest progress at most ten times a second; what comes between is written when its time is there.
-fn progress(turn: &Arc<Turn>, draft: windlass_core::Draft) -> wasmtime::Result<()> {
-    const GAP: Duration = Duration::from_millis(1000 / PROGRESS_PER_SECOND);
+/// Between two records of progress.
+const GAP: Duration = Duration::from_millis(1000 / PROGRESS_PER_SECOND);
+
+/// What is told of progress: the newest, ten times a second at most. It has no place in the guest's order, so what the log
+/// has of it says how far a replay is.
+#[derive(Debug, Default)]
+pub(crate) struct Progress {
+    /// When the last one was written.
+    last: Option<Duration>,
+    pending: Option<Draft>,
+    timer: bool,
+    /// What earlier runs of the turn wrote, and this one has not come to yet.
+    told: VecDeque<(String, Map<String, Value>)>,
+}
+
+impl Progress {
+    /// Of a turn that goes on after these records.
+    pub(crate) fn after(records: &[Record], clock: &Clock) -> Self {
+        let told = records.iter().filter(|record| record.kind == Kind::Progress);
+        let newest = told.clone().next_back();
+        let ago = |record: &Record| Duration::from_millis(clock.now().since(record.time));
+        let last = newest.and_then(|newest| clock.elapsed().checked_sub(ago(newest)));
+        let told = told.map(|record| (record.text.clone(), record.data.clone())).collect();
+        Self { last, told, ..Self::default() }
+    }
+
+    /// Whether this call was made before the last that the log has: it stands there, or a newer one took its place.
+    fn was_told(&mut self, draft: &Draft) -> bool {
+        let Some((text, data)) = self.told.front() else { return false };
+        if *text == draft.text && *data == draft.data {
+            self.told.pop_front();
+        }
+        true
+    }
+}
+
+/// Writes the newest progress at most ten times a second; what comes between is written when its time is there, before
+/// the turn waits, or at its end. So it is written once, also where a host died in between.
+fn progress(turn: &Arc<Turn>, draft: Draft) -> wasmtime::Result<()> {
+    let replaying = turn.replaying();
     let mut progress = turn.progress.lock();
+    if progress.was_told(&draft) {
+        return Ok(());
+    }
     let now = turn.services.clock.elapsed();
     let left = progress.last.map_or(Duration::ZERO, |last| (last + GAP).saturating_sub(now));
+    let left = if replaying { GAP } else { left };
     if left.is_zero() {
         progress.last = Some(now);
         progress.pending = None;

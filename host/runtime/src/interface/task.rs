@@ -114,8 +114,8 @@ async fn sleep(turn: &Turn, duration: u64) -> Result<Result<(), Error>, Halt> {
             let mut write = Write { entries: vec![entry], ..Write::default() };
             if shown {
                 let (draft, also) = turn.waits_for(None, Some(WaitingFor::Timer));
-                let until = windlass_core::Millis::from_nanos(deadline).to_string();
-                write.records.push(draft.with("step", pos).with("until", until));
+                let ends = windlass_core::Millis::from_nanos(deadline).to_string();
+                write.records.push(draft.with("step", pos).with("expiresAt", ends));
                 write.also = Some(also);
             }
             turn.commit(Hard::Yes, write).await?;

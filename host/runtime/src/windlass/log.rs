@@ -27,7 +27,8 @@ impl Windlass {
         if !(1..=1000).contains(&limit) {
             return Err(Error::Invalid("limit must be from 1 to 1000".into()));
         }
-        let until = tokio::time::Instant::now() + wait.min(Duration::from_secs(60));
+        let clock = &self.services.clock;
+        let until = clock.elapsed() + wait.min(Duration::from_secs(60));
         let mut tail = self.services.store.tail(id, after);
         let principal = scope(caller);
         let mut after = after;
@@ -62,9 +63,9 @@ impl Windlass {
             if !page.records.is_empty() || more || wait.is_zero() || !page.open {
                 return Ok(page);
             }
-            match tokio::time::timeout_at(until, tail.next()).await {
-                Ok(news) => drop(news?),
-                Err(_) => return Ok(page),
+            match clock.within(until.saturating_sub(clock.elapsed()), tail.next()).await {
+                Some(news) => drop(news?),
+                None => return Ok(page),
             }
         }
     }

@@ -48,3 +48,19 @@ fn no_path_leads_out_and_no_link_is_followed() {
         assert!(dirs.open(task, bad).is_err(), "{bad}");
     }
 }
+
+#[test]
+fn a_folder_of_a_task_that_is_a_link_is_not_followed() {
+    let root = tempfile::tempdir().unwrap();
+    let (dirs, task) = (Workdirs::new(root.path().join("w")), TaskId::from_bytes([7; 16]));
+    let theirs = root.path().join("theirs/live");
+    std::fs::create_dir_all(&theirs).unwrap();
+    std::fs::write(theirs.join("f"), "x").unwrap();
+    std::fs::create_dir(root.path().join("w")).unwrap();
+    std::os::unix::fs::symlink(root.path().join("theirs"), root.path().join("w").join(task.to_string())).unwrap();
+    let refused = dirs.begin(task, 1, true, true).unwrap_err().to_string();
+    assert!(refused.contains("is a link"), "{refused}");
+    assert!(dirs.list(task).is_err() && dirs.open(task, "f").is_err() && dirs.end(task, 1, 0).is_err());
+    dirs.forget(task).unwrap();
+    assert!(theirs.join("f").exists(), "only the link went");
+}

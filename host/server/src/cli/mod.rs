@@ -19,13 +19,16 @@ macro_rules! print {
 
 mod component;
 mod config;
+mod dev;
 mod doctor;
 mod fields;
 mod first;
 mod flags;
 mod follow;
 mod hint;
+mod lines;
 mod mcp;
+mod new;
 mod plugin;
 mod prompt;
 mod read;
@@ -40,6 +43,7 @@ mod token;
 mod tools;
 
 pub(crate) use fields::typed;
+pub(crate) use read::script_text;
 
 use crate::client::{Client, Fail};
 use crate::settings::{Raw, Settings};
@@ -104,6 +108,10 @@ enum Command {
     Token(token::Command),
     /// Lists the tools, or shows one with its input
     Tools(tools::Args),
+    /// Makes a folder with a plugin that builds, and its tests
+    New(new::Args),
+    /// Builds the plugin of this folder, installs it, runs it, shows the log; again whenever a file changes
+    Dev(dev::Args),
     /// Prints the contract between host and plugin, or writes it into a folder
     Wit(component::Wit),
     /// Prints each setting with its value and where it came from
@@ -113,6 +121,7 @@ enum Command {
 }
 
 /// What every command needs.
+#[derive(Clone)]
 struct Context {
     data: PathBuf,
     config: Option<PathBuf>,
@@ -138,6 +147,19 @@ impl Context {
         let hints = Hints::new(&settings.data, config.as_deref(), &environment);
         let (data, look) = (settings.data.clone(), Look::of_this_process());
         Ok(Self { data, config, json: cli.json, raw, settings, look, hints })
+    }
+
+    /// The same on another data folder.
+    fn on(&self, data: PathBuf) -> Self {
+        let mut context = self.clone();
+        let environment = |name: &str| std::env::var(name).ok();
+        context.hints = Hints::new(&data, context.config.as_deref(), &environment);
+        context.settings.data.clone_from(&data);
+        if context.settings.secrets_key.starts_with(&context.data) {
+            context.settings.secrets_key = data.join("secrets.key");
+        }
+        context.data = data;
+        context
     }
 
     /// The host of the data folder. Looking and steering starts none: on a wrong folder, a new host would say that
@@ -220,6 +242,8 @@ async fn dispatch(cli: Cli) -> Result<u8, Fail> {
         Command::Secret(command) => secret::run(&context, command).await,
         Command::Token(command) => token::run(&context, command).await,
         Command::Tools(args) => tools::run(&context, args).await,
+        Command::New(args) => new::run(&context, &args),
+        Command::Dev(args) => Box::pin(dev::run(&context, args)).await,
         Command::Wit(args) => component::wit(&context, args),
         Command::Config(_) => Ok(config::run(&context)),
         Command::Doctor(_) => Ok(doctor::run(&context).await),

@@ -127,7 +127,7 @@ fn path(name: &str) -> Result<String, Fail> {
     Err(Fail { exit: 3, message: format!("there is no plugin `{name}`: it is no name of one"), problem: None })
 }
 
-async fn get(client: &Client, name: &str) -> Result<Value, Fail> {
+pub(super) async fn get(client: &Client, name: &str) -> Result<Value, Fail> {
     json(client.as_operator(Method::GET, &path(name)?)).await
 }
 
@@ -136,11 +136,11 @@ async fn change(client: &Client, name: &str, body: &Value) -> Result<Value, Fail
 }
 
 /// A line as the host writes it, so that two spellings of one origin are one grant.
-fn canonical(line: &str) -> Result<String, Fail> {
+pub(super) fn canonical(line: &str) -> Result<String, Fail> {
     line.parse::<Permission>().map(|permission| permission.to_string()).map_err(|error| Fail::usage(error.to_string()))
 }
 
-fn granted(plugin: &Value) -> Vec<String> {
+pub(super) fn granted(plugin: &Value) -> Vec<String> {
     plugin["grants"].as_array().into_iter().flatten().filter_map(|line| line.as_str().map(str::to_owned)).collect()
 }
 
@@ -192,7 +192,7 @@ pub(super) async fn install(context: &Context, bytes: Vec<u8>, grants: Vec<Strin
     Ok(0)
 }
 
-fn introduce(paint: &Paint, manifest: &Manifest) {
+pub(super) fn introduce(paint: &Paint, manifest: &Manifest) {
     let text = |text: &str| for_terminal(text, false);
     eprintln!("{} {}", paint.bold(&text(&manifest.name)), text(&manifest.version));
     if !manifest.description.is_empty() {

@@ -21,6 +21,11 @@ pub(super) fn text(path: &Path, most: u64) -> Result<String, Fail> {
     utf8(file(path, most)?, &path.display().to_string())
 }
 
+/// The text of a script; why it can't be had, as a line.
+pub(crate) fn script_text(path: &Path) -> Result<String, String> {
+    text(path, TEXT).map_err(|fail| fail.message)
+}
+
 /// The text on standard input.
 pub(super) fn stdin(most: u64) -> Result<String, Fail> {
     utf8(all(std::io::stdin().lock(), "standard input", most)?, "standard input")

@@ -70,7 +70,7 @@ pub(super) fn itself() -> Option<PathBuf> {
 }
 
 /// An error with its causes; a cause that the text before it says already is left out.
-fn chain(error: &anyhow::Error) -> String {
+pub(super) fn chain(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {
         if !text.contains(&cause) {

@@ -2,6 +2,7 @@
 
 use super::Context;
 use super::follow::{Event, follow};
+use super::lines;
 use super::prompt::{Prompt, Step};
 use super::render::{self, Line, Paint, Place};
 use crate::client::{Client, Fail};
@@ -9,7 +10,6 @@ use serde_json::Value;
 use std::collections::VecDeque;
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
-use tokio::sync::mpsc;
 use tokio::time::Instant;
 use unicode_width::UnicodeWidthStr;
 use windlass_core::text::for_terminal;
@@ -30,13 +30,16 @@ pub(super) struct Session<'a> {
     /// Open questions in the order asked.
     questions: VecDeque<Value>,
     prompt: Option<Prompt>,
-    lines: Option<mpsc::UnboundedReceiver<String>>,
     caught_up: bool,
     /// When the open questions may be asked.
     settled: Instant,
     repetition: render::Repetition,
     /// A line that the next output replaces stands on the terminal.
     transient: bool,
+    /// Ctrl-C is somebody else's business.
+    held: bool,
+    /// Records that are still shown; a pipe must not be filled by a plugin that is being written.
+    left: Option<u32>,
 }
 
 impl<'a> Session<'a> {
@@ -54,12 +57,21 @@ impl<'a> Session<'a> {
             interactive,
             questions: VecDeque::new(),
             prompt: None,
-            lines: None,
             caught_up: false,
             settled: Instant::now(),
             repetition: render::Repetition::default(),
             transient: false,
+            held: false,
+            left: None,
         }
+    }
+
+    /// For whoever writes the plugin: Ctrl-C is left to the caller, and elsewhere than at a terminal at most so many records
+    /// are shown.
+    pub(super) fn for_author(mut self, most: u32) -> Self {
+        self.held = true;
+        self.left = (!self.paint().is_terminal()).then_some(most);
+        self
     }
 
     /// Follows until no turn is open; the exit code says how it ended.
@@ -76,9 +88,9 @@ impl<'a> Session<'a> {
                     }
                     None => return Err(Fail::host("the following broke off")),
                 },
-                line = next_line(&mut self.lines), if self.prompt.is_some() => self.line(line).await?,
+                line = lines::next(), if self.prompt.is_some() => self.line(line).await?,
                 () = tokio::time::sleep_until(self.settled), if self.is_settling() => {}
-                _ = tokio::signal::ctrl_c() => {
+                _ = tokio::signal::ctrl_c(), if !self.held => {
                     self.detach();
                     return Ok(130);
                 }
@@ -121,7 +133,13 @@ impl<'a> Session<'a> {
     fn event(&mut self, event: Event) {
         match event {
             Event::Record(record) => self.record(&record),
-            Event::CaughtUp => self.caught_up = true,
+            Event::CaughtUp => {
+                self.caught_up = true;
+                // Those that came before are told of now, once.
+                if !self.interactive {
+                    self.questions.iter().for_each(|question| self.how_to_answer(question));
+                }
+            }
             Event::Note(note) => {
                 self.clear();
                 eprintln!("windlass: {}", for_terminal(&note, false));
@@ -144,7 +162,7 @@ impl<'a> Session<'a> {
                     self.write(&one_line(&paint, &self.place, &line));
                     self.transient = true;
                 }
-            } else if !self.repetition.is_one(&line) {
+            } else if !self.repetition.is_one(&line) && self.takes() {
                 let shown = render::record(&paint, &self.place, &line);
                 self.say(&shown);
             }
@@ -162,6 +180,22 @@ impl<'a> Session<'a> {
                 self.prompt = None;
             }
             _ => {}
+        }
+    }
+
+    /// Whether one more record is shown.
+    fn takes(&mut self) -> bool {
+        match &mut self.left {
+            None => true,
+            Some(0) => false,
+            Some(left) => {
+                *left -= 1;
+                if *left == 0 {
+                    let (url, id) = (self.client.url(), &self.id);
+                    eprintln!("windlass: the log goes on, and is whole at {url}/tasks/{id}");
+                }
+                true
+            }
         }
     }
 
@@ -215,9 +249,6 @@ impl<'a> Session<'a> {
         eprint!("{text}");
         let _ = std::io::stderr().flush();
         self.prompt = Some(prompt);
-        if self.lines.is_none() {
-            self.lines = Some(read_lines());
-        }
     }
 
     async fn line(&mut self, line: Option<String>) -> Result<(), Fail> {
@@ -292,6 +323,11 @@ impl<'a> Session<'a> {
         if let Some(message) = task["failure"]["message"].as_str() {
             eprintln!("{}", for_terminal(message, true));
         }
+        if task["cause"] == "trap" {
+            for frame in render::frames(&task["failure"]) {
+                eprintln!("  {}", paint.dim(&frame));
+            }
+        }
         for line in render::outcome(&task["outcome"]) {
             println!("{line}");
         }
@@ -319,27 +355,6 @@ fn one_line(paint: &Paint, place: &Place, line: &Line) -> String {
         Some(width) if shown.width() > width => windlass_core::text::cut(&shown, width.saturating_sub(1)),
         _ => shown,
     }
-}
-
-async fn next_line(lines: &mut Option<mpsc::UnboundedReceiver<String>>) -> Option<String> {
-    match lines {
-        Some(lines) => lines.recv().await,
-        None => std::future::pending().await,
-    }
-}
-
-/// Lines of standard input, read by a thread of its own: a read of a terminal can't be given up.
-fn read_lines() -> mpsc::UnboundedReceiver<String> {
-    let (send, receive) = mpsc::unbounded_channel();
-    std::thread::spawn(move || {
-        for line in std::io::stdin().lines() {
-            let Ok(line) = line else { break };
-            if send.send(line).is_err() {
-                break;
-            }
-        }
-    });
-    receive
 }
 
 #[cfg(test)]

@@ -17,9 +17,15 @@ use windlass_runtime::Error;
 
 pub(super) async fn serve(State(app): State<App>, By(caller): By, path: InPath) -> Result<Response, Problem> {
     let file = app.windlass.artifact(&caller, path.task()?, path.get("artifact")).await?;
-    let opened = tokio::fs::File::open(&file.path).await.map_err(Error::Io)?;
+    let (file, opened) = tokio::task::spawn_blocking(move || {
+        let opened = file.open();
+        (file, opened)
+    })
+    .await
+    .map_err(|error| Error::Io(std::io::Error::other(error)))?;
+    let opened = tokio::fs::File::from_std(opened.map_err(Error::Io)?);
     let (content_type, inline) = shown_as(&file.mime_type);
-    let disposition = format!("{}; filename=\"{}\"", if inline { "inline" } else { "attachment" }, plain(&file.name));
+    let disposition = disposition(if inline { "inline" } else { "attachment" }, &file.name);
     let mut response = attachment(opened, file.size, &content_type, &disposition, "private, max-age=3600");
     if let Ok(tag) = HeaderValue::from_str(&format!("\"{}\"", file.sha256)) {
         response.headers_mut().insert(ETAG, tag);
@@ -27,9 +33,23 @@ pub(super) async fn serve(State(app): State<App>, By(caller): By, path: InPath) 
     Ok(response)
 }
 
-/// A name of a file that can stand in a header and on any disk.
-pub(super) fn plain(name: &str) -> String {
-    name.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-')).collect()
+/// Under which name a file is kept (RFC 6266): one that can stand in a header and on any disk, and the name itself beside
+/// it where it is another. What would turn text round or is no text is shown, not sent.
+pub(super) fn disposition(how: &str, name: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let plain: String = name.chars().filter(|c| is_plain(*c)).collect();
+    let plain = if plain.trim_matches('.').is_empty() { "file" } else { &plain };
+    let mut text = format!("{how}; filename=\"{plain}\"");
+    if plain != name {
+        text.push_str("; filename*=UTF-8''");
+        for byte in windlass_core::text::for_terminal(name, false).bytes() {
+            match char::from(byte) {
+                c if is_plain(c) => text.push(c),
+                _ => text.push_str(&format!("%{byte:02X}")),
+            }
+        }
+    }
+    text
 }
 
 /// A file with the headers that keep a browser from making anything of it.
@@ -78,6 +98,22 @@ fn shown_as(mime_type: &str) -> (String, bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_kept_as_it_is_and_beside_it_as_any_disk_takes_it() {
+        let table = [
+            ("receipt.png", "filename=\"receipt.png\""),
+            ("a b.txt", "filename=\"ab.txt\"; filename*=UTF-8''a%20b.txt"),
+            ("é\"; x=\".html", "filename=\"x.html\"; filename*=UTF-8''%C3%A9%22%3B%20x%3D%22.html"),
+            ("a\r\nb", "filename=\"ab\"; filename*=UTF-8''a%5Cr%5Cnb"),
+            ("gpj.\u{202e}exe", "filename=\"gpj.exe\"; filename*=UTF-8''gpj.%5Cu%7B202e%7Dexe"),
+            ("漢", "filename=\"file\"; filename*=UTF-8''%E6%BC%A2"),
+            ("..", "filename=\"file\"; filename*=UTF-8''.."),
+        ];
+        for (name, expected) in table {
+            assert_eq!(disposition("attachment", name), format!("attachment; {expected}"), "{name:?}");
+        }
+    }
 
     #[test]
     fn only_pictures_and_plain_text_are_shown_in_place() {

@@ -10,8 +10,8 @@ use bytes::Bytes;
 use futures::StreamExt;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::request::Parts;
-use serde::de::{DeserializeOwned, IgnoredAny};
-use std::collections::HashMap;
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
+use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
 use windlass_core::TaskId;
 use windlass_runtime::{Caller, Error};
@@ -204,8 +204,10 @@ impl FromRequest<App> for Wasm {
 
 /// Whether it is JSON at all comes first (400), whether it fits second (422).
 fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
-    if let Err(error) = serde_json::from_slice::<IgnoredAny>(bytes) {
-        return Err(not_json(&error));
+    match serde_json::from_slice::<Distinct>(bytes) {
+        Err(error) if error.is_data() => return Err(EdgeError::Body(plain(&error.to_string())).into()),
+        Err(error) => return Err(not_json(&error)),
+        Ok(Distinct) => {}
     }
     // serde would read a struct from an array too, field by field.
     if bytes.trim_ascii_start().first() != Some(&b'{') {
@@ -214,6 +216,63 @@ fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     serde_json::from_slice(bytes).map_err(|error| {
         if error.is_data() { EdgeError::Body(plain(&error.to_string())).into() } else { not_json(&error) }
     })
+}
+
+/// Any JSON in which no object has a name twice: which of the two was meant is not for us to guess.
+struct Distinct;
+
+impl<'de> Deserialize<'de> for Distinct {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Distinct)
+    }
+}
+
+impl<'de> Visitor<'de> for Distinct {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self, A::Error> {
+        let mut seen = HashSet::new();
+        while let Some(name) = map.next_key::<String>()? {
+            map.next_value::<Self>()?;
+            if let Some(twice) = seen.replace(name) {
+                return Err(serde::de::Error::custom(format_args!("`{}` stands twice in one object", short(&twice))));
+            }
+        }
+        Ok(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self, A::Error> {
+        while items.next_element::<Self>()?.is_some() {}
+        Ok(self)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_unit<E>(self) -> Result<Self, E> {
+        Ok(self)
+    }
 }
 
 /// The parser's words for what it met and wanted, in those of JSON.
@@ -310,8 +369,13 @@ mod tests {
         assert_eq!(unknown["code"], "WL0109");
         let detail = unknown["detail"].as_str().unwrap();
         assert!(detail.contains("`ttlMs`") && detail.contains("`tool`") && detail.contains("`title`"), "{detail}");
-        for wrong in [r#"{"tool": 5}"#, "{}", "[]", "[\"x\"]", "null", r#"{"tool": "x", "tool": "y"}"#] {
+        for wrong in [r#"{"tool": 5}"#, "{}", "[]", "[\"x\"]", "null"] {
             assert_eq!(status(wrong).unwrap_err()["code"], "WL0109", "{wrong}");
+        }
+        for twice in [r#"{"tool": "x", "tool": "y"}"#, r#"{"tool": [{"a": {"tool": 1, "b": 1, "t\u006fol": 1}}]}"#] {
+            let document = status(twice).unwrap_err();
+            assert_eq!(document["code"], "WL0109", "{twice}");
+            assert!(document["detail"].as_str().unwrap().contains("`tool` stands twice"), "{document}");
         }
         assert_eq!(read_json::<Shape>(b"{\"tool\": \"\xff\"}").unwrap_err().code(), "WL0107", "not UTF-8");
     }

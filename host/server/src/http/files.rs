@@ -1,7 +1,7 @@
 //! Files of workdirs. A plugin wrote them and named them: they are sent as bytes to be kept, never to be shown.
 
 use super::App;
-use super::artifacts::attachment;
+use super::artifacts::{attachment, disposition};
 use super::extract::{By, InPath, Query};
 use super::problem::Problem;
 use super::tasks::answer_json;
@@ -22,7 +22,7 @@ pub(super) async fn serve(
 ) -> Result<Response, Problem> {
     let wanted = query.one("path")?.unwrap_or_default();
     let file = app.windlass.file(&caller, path.task()?, wanted).await?;
-    let disposition = format!("attachment; filename=\"{}\"", super::artifacts::plain(&file.name));
+    let disposition = disposition("attachment", &file.name);
     let opened = tokio::fs::File::from_std(file.file);
     // It may grow or shrink under the open turn: what is sent is its size now, at most.
     Ok(attachment(opened, file.size, "application/octet-stream", &disposition, "no-store"))

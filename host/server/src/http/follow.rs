@@ -150,14 +150,14 @@ impl Log {
         tokio::select! {
             biased;
             () = self.app.closing.cancelled() => Met::End,
-            records = tokio::time::timeout(HEARTBEAT, self.tail.next()) => match records {
-                Ok(Ok(records)) => Met::Records(records),
-                Ok(Err(error)) => {
+            records = self.app.windlass.clock().within(HEARTBEAT, self.tail.next()) => match records {
+                Some(Ok(records)) => Met::Records(records),
+                Some(Err(error)) => {
                     tracing::warn!(task = %self.id, %error, "a stream ended early");
                     Met::End
                 }
-                Err(_) if self.is_gone().await => Met::End,
-                Err(_) => Met::Silence,
+                None if self.is_gone().await => Met::End,
+                None => Met::Silence,
             },
         }
     }

@@ -109,13 +109,13 @@ impl Watch {
             let received = tokio::select! {
                 biased;
                 () = self.app.closing.cancelled() => return Met::End,
-                received = tokio::time::timeout(HEARTBEAT, self.changes.recv()) => received,
+                received = self.app.windlass.clock().within(HEARTBEAT, self.changes.recv()) => received,
             };
             match received {
-                Err(_) => return Met::Silence,
-                Ok(Err(RecvError::Closed)) => return Met::End,
-                Ok(Err(RecvError::Lagged(_))) => return Met::Missed,
-                Ok(Ok(changed)) => self.note(&changed, &mut tasks),
+                None => return Met::Silence,
+                Some(Err(RecvError::Closed)) => return Met::End,
+                Some(Err(RecvError::Lagged(_))) => return Met::Missed,
+                Some(Ok(changed)) => self.note(&changed, &mut tasks),
             }
             // What changed meanwhile goes out together.
             while tasks.len() < TOGETHER {

@@ -13,9 +13,12 @@
 //! ```
 
 use serde_json::{Map, Value, json};
+use windlass_core::Permission;
 
 /// What a header may say, each as `@word`.
 const TAGS: [&str; 7] = ["tool", "title", "permission", "input", "inputSchema", "outputSchema", "hint"];
+/// Those that a script has one of.
+const ONCE: [&str; 4] = ["tool", "title", "inputSchema", "outputSchema"];
 const HINTS: [&str; 4] = ["readOnly", "destructive", "idempotent", "openWorld"];
 const TYPES: [&str; 6] = ["string", "number", "integer", "boolean", "object", "array"];
 
@@ -52,13 +55,21 @@ impl Header {
             defaults: Map::new(),
         };
         let (mut fields, mut schema) = (false, false);
+        let mut said: Vec<String> = Vec::new();
         for (line, tag, rest) in tags(comment, first) {
             let wrong = |message: String| format!("{file}:{line}: {message}");
+            if ONCE.contains(&tag.as_str()) && said.contains(&tag) {
+                return Err(wrong(format!("`@{tag}` is there twice")));
+            }
+            said.push(tag.clone());
             match tag.as_str() {
                 "" => header.description = rest,
                 "tool" => header.tool = rest,
                 "title" => header.title = Some(rest),
-                "permission" => header.permissions.push(rest),
+                "permission" => {
+                    rest.parse::<Permission>().map_err(|error| wrong(error.to_string()))?;
+                    header.permissions.push(rest);
+                }
                 "input" => {
                     fields = true;
                     header.field(&rest).map_err(wrong)?;
@@ -127,6 +138,9 @@ impl Header {
             schema["default"] = value.clone();
             self.defaults.insert(name.to_owned(), value);
         }
+        if self.input_schema["properties"].get(name).is_some() {
+            return Err(format!("the input `{name}` is there twice"));
+        }
         self.input_schema["properties"][name] = schema;
         if required {
             match &mut self.input_schema["required"] {
@@ -185,7 +199,8 @@ fn kind_of(kind: &str) -> Result<Value, String> {
 
 /// What stands in the comment at the beginning, and the number of its first line.
 fn comment(text: &str) -> Option<(&str, usize)> {
-    let mut rest = text;
+    // Some editors put a mark of the byte order before a text.
+    let mut rest = text.strip_prefix('\u{feff}').unwrap_or(text);
     if rest.starts_with("#!") {
         rest = rest.split_once('\n')?.1;
     }
@@ -281,6 +296,8 @@ return 1;";
     fn a_script_without_a_header_is_one_too() {
         assert_eq!(read("return 1;"), Ok(None));
         assert_eq!(read("/* no header */ return 1;"), Ok(None));
+        assert_eq!(read("/** never closed"), Ok(None));
+        assert_eq!(read("\u{feff}/** Marked. */").unwrap().unwrap().description, "Marked.");
         assert_eq!(read("const a = 1; /** too late */"), Ok(None));
     }
 
@@ -300,6 +317,10 @@ return 1;";
             wrong("/** Does.\n@input {integer} [a=b] */"),
             "shop.js:2: the default of a: `b` is not a whole number"
         );
+        assert_eq!(wrong("/** Does.\n@tool a\n@tool b */"), "shop.js:3: `@tool` is there twice");
+        let twice = "/** Does.\r\n * @input {string} a\r\n * @input {string} [a] */";
+        assert_eq!(wrong(twice), "shop.js:3: the input `a` is there twice");
+        assert!(wrong("/** Does.\n@permission fly */").starts_with("shop.js:2: unknown permission `fly`"));
         assert!(wrong("/** Does.\n@hint fast */").contains("`fast` is no hint"));
         assert!(wrong("/** Does.\n@input {string} a\n@inputSchema {\"type\":\"object\"} */").contains("either"));
     }

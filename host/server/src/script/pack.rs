@@ -5,6 +5,7 @@ use super::stamp::stamp;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use std::path::{Path, PathBuf};
+use windlass_core::manifest::{ManifestError, is_name};
 
 /// Makes a plugin of a script, or of all scripts (`*.js`) of a folder. `name`: of the plugin, else that of the folder or of
 /// the one tool.
@@ -17,12 +18,17 @@ pub(crate) fn pack(path: &Path, name: Option<&str>) -> Result<Vec<u8>, String> {
     let (mut tools, mut sources, mut names) = (Vec::new(), Vec::new(), Vec::new());
     let (mut permissions, mut titles): (Vec<String>, Vec<String>) = Default::default();
     for file in &files {
-        let text =
-            std::fs::read_to_string(file).map_err(|error| format!("{} can't be read: {error}", file.display()))?;
+        let text = crate::cli::script_text(file)?;
         let shown = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let header = Header::read(&text, &shown)?.ok_or_else(|| {
             format!("{shown} has no header: a script tool begins with a comment /** … */ that says what it does")
         })?;
+        if !is_name(&header.tool) {
+            return Err(format!("{shown}: {}: give it another by @tool", ManifestError::Name(header.tool)));
+        }
+        if let Some(other) = titles.iter().position(|title| *title == header.tool) {
+            return Err(format!("{shown}: the tool `{}` is that of {} too", header.tool, names[other]));
+        }
         for line in &header.permissions {
             if !permissions.contains(line) {
                 permissions.push(line.clone());
@@ -61,12 +67,19 @@ fn digest(bytes: &[u8]) -> String {
 
 /// In the order of their names, so that the same folder is the same plugin.
 fn scripts_in(folder: &Path) -> Result<Vec<PathBuf>, String> {
-    let entries = std::fs::read_dir(folder).map_err(|error| format!("{} can't be read: {error}", folder.display()))?;
-    let mut files: Vec<PathBuf> = entries
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|end| end == "js"))
-        .collect();
+    let unreadable = |error: std::io::Error| format!("{} can't be read: {error}", folder.display());
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        if entry.path().extension().is_none_or(|end| end != "js") {
+            continue;
+        }
+        // A link may lead out of the folder, to what nobody meant to install; a pipe has no end.
+        if !entry.file_type().map_err(unreadable)?.is_file() {
+            return Err(format!("{} is no file of the folder: a link, a folder or a device", entry.path().display()));
+        }
+        files.push(entry.path());
+    }
     files.sort();
     if files.is_empty() {
         return Err(format!("{} has no script: their names end with .js", folder.display()));
@@ -127,6 +140,26 @@ mod tests {
         assert!(error("bare.js").contains("has no header"));
         assert!(error("big.js").contains("one plugin holds 524288"), "{}", error("big.js"));
         assert!(error("none.js").contains("can't be read"));
+        std::fs::write(files.path().join("bytes.js"), b"/** Bytes. */ '\xff'").unwrap();
+        assert!(error("bytes.js").contains("is no UTF-8 text"), "{}", error("bytes.js"));
+        std::fs::write(files.path().join("endless.js"), vec![b' '; 2 << 20]).unwrap();
+        assert!(error("endless.js").contains("has more than"), "{}", error("endless.js"));
+        std::fs::write(files.path().join("Not a name.js"), "/** Does. */").unwrap();
+        assert!(error("Not a name.js").starts_with("Not a name.js: `Not a name` is no name"));
+        std::fs::write(files.path().join("reserved.js"), "/** Does.\n@tool task_get */").unwrap();
+        assert!(error("reserved.js").contains("task_* is reserved"));
+        let twins = folder(&[("a.js", "/** A.\n@tool x */"), ("b.js", "/** B.\n@tool x */")]);
+        assert_eq!(pack(twins.path(), None).unwrap_err(), "b.js: the tool `x` is that of a.js too");
+        let linked = folder(&[("a.js", "/** A. */")]);
+        std::os::unix::fs::symlink("/etc/hostname", linked.path().join("b.js")).unwrap();
+        assert!(
+            pack(linked.path(), None)
+                .unwrap_err()
+                .ends_with("b.js is no file of the folder: a link, a folder or a device")
+        );
+        std::fs::remove_file(linked.path().join("b.js")).unwrap();
+        std::fs::create_dir(linked.path().join("c.js")).unwrap();
+        assert!(pack(linked.path(), None).unwrap_err().contains("c.js is no file of the folder"));
         assert!(pack(folder(&[]).path(), None).unwrap_err().contains("has no script"));
     }
 }

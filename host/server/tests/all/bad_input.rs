@@ -117,6 +117,19 @@ fn cases() -> Vec<Case> {
             "expected an object with `action` (accept, decline, cancel) and `content`",
         )
         .body(json!({"answers": {"t1.approve": true}})),
+        case(
+            "an answer given twice",
+            Method::POST,
+            &task("/input"),
+            422,
+            "WL0109",
+            "`t1.pay` stands twice in one object",
+        )
+        .body(r#"{"answers": {"t1.pay": {"action": "accept"}, "t1.pay": {"action": "decline"}}}"#),
+        case("a field of an answer twice", Method::POST, &task("/input"), 422, "WL0109", "`pay` stands twice")
+            .body(r#"{"answers": {"t1.pay": {"action": "accept", "content": {"pay": false, "pay": true}}}}"#),
+        create("a field of the input twice", 422, "WL0109", "`name` stands twice")
+            .body(r#"{"tool": "basic_hello", "input": {"name": "Ada", "name": "Eve"}}"#),
         case("an action of another type", Method::POST, &task("/input"), 422, "WL0109", "expected a string")
             .body(json!({"answers": {"k": {"action": 1}}})),
         case(

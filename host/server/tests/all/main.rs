@@ -10,6 +10,7 @@ mod life;
 mod mcp;
 mod pages;
 mod plugins;
+mod recovery;
 mod scripts;
 mod secrets;
 mod stream;

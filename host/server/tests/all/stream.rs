@@ -1,8 +1,10 @@
 //! The log, live.
 
-use crate::support::{Event, Host, Stream};
+use crate::support::{Event, Host, Stream, answer};
 use reqwest::Method;
 use serde_json::{Value, json};
+use std::time::Duration;
+use windlass_runtime::clock::{Clock, Manual};
 
 fn names(events: &[Event]) -> Vec<&str> {
     events.iter().map(|event| event.name.as_str()).filter(|name| *name != "record").collect()
@@ -134,4 +136,79 @@ async fn a_closing_host_ends_its_streams_well() {
     all.rest().await;
     // It was answered, or it came too late to be accepted: it does not hang.
     let _ = poll.await.unwrap();
+}
+
+/// By the clock of the host: nobody has to wait for it here.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_silent_stream_says_every_fifteen_seconds_that_it_is_there() {
+    let time = Manual::new(1_764_444_021_000_000_000);
+    let clock = Clock::new(time.clone());
+    let host = Host::start_with(|settings| settings.tuning.clock = clock).await;
+    host.install(&["basic_state"]).await;
+    let id = host.create("basic_state", json!({"wait": true})).await;
+    host.follow(&id, 0).await.record("input.requested").await;
+    for path in [format!("/api/v1/tasks/{id}/events/stream"), "/api/v1/events/stream".to_owned()] {
+        let mut stream = host.stream(&path).await;
+        stream.until("caught-up").await;
+        for _ in 0..3 {
+            time.slept(Duration::from_secs(15)).await;
+            time.advance(Duration::from_secs(15));
+            stream.comment().await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_long_poll_comes_back_empty_when_its_time_is_over() {
+    let time = Manual::new(1_764_444_021_000_000_000);
+    let clock = Clock::new(time.clone());
+    let host = Host::start_with(|settings| settings.tuning.clock = clock).await;
+    host.install(&["basic_state"]).await;
+    let id = host.create("basic_state", json!({"wait": true})).await;
+    host.follow(&id, 0).await.record("input.requested").await;
+    let last = host.get(&format!("/api/v1/tasks/{id}")).await["lastSeq"].as_u64().unwrap();
+    let path = format!("/api/v1/tasks/{id}/events?after={last}&waitMs=47000");
+    let passes = async {
+        time.slept(Duration::from_secs(47)).await;
+        time.advance(Duration::from_secs(47));
+    };
+    let (page, ()) = tokio::join!(host.get(&path), passes);
+    assert_eq!(
+        (&page["records"], &page["nextAfter"], &page["open"]),
+        (&json!([]), &json!(last), &json!(true)),
+        "{page}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_comes_with_a_cursor_that_is_no_longer_kept_is_told_where_the_log_begins() {
+    const DAY: Duration = Duration::from_secs(24 * 3600);
+    let time = Manual::new(1_764_444_021_000_000_000);
+    let clock = Clock::new(time.clone());
+    let host = Host::start_with(|settings| settings.tuning.clock = clock).await;
+    host.install(&["basic_state"]).await;
+    let id = host.create("basic_state", json!({})).await;
+    host.ended(&id).await;
+    time.advance(20 * DAY);
+    host.post(&format!("/api/v1/tasks/{id}/continue"), json!({"text": "more"})).await;
+    let mut follow = host.follow(&id, 0).await;
+    while follow.record("turn.ended").await["turn"] != 2 {}
+    time.advance(10 * DAY);
+    let path = format!("/api/v1/tasks/{id}/events?after=0");
+    let (_, problem) = loop {
+        // A host looks once an hour.
+        time.advance(Duration::from_secs(3600));
+        let answered = answer(host.request(Method::GET, &path)).await;
+        if answered.0 != 200 {
+            break answered;
+        }
+    };
+    let oldest = host.get(&format!("/api/v1/tasks/{id}")).await["firstSeq"].as_u64().unwrap();
+    assert!(oldest > 1);
+    assert_eq!((&problem["status"], &problem["oldestSeq"]), (&json!(410), &json!(oldest)), "{problem}");
+    let events = host.follow(&id, 1).await.rest().await;
+    assert_eq!(names(&events), ["gone", "task", "caught-up", "end"]);
+    assert_eq!(events[0].data, json!({"oldestSeq": oldest}));
+    let first = events.iter().find(|event| event.name == "record").unwrap();
+    assert_eq!((first.id, &first.data["turn"]), (Some(oldest), &json!(2)));
 }

@@ -30,6 +30,7 @@ pub(crate) struct Host {
     token: String,
     http: reqwest::Client,
     folder: tempfile::TempDir,
+    settings: Settings,
 }
 
 impl Host {
@@ -57,7 +58,18 @@ impl Host {
             running: Some(running),
             http: reqwest::Client::builder().no_proxy().build().unwrap(),
             folder,
+            settings,
         }
+    }
+
+    /// Ends it, with no time for what runs, and starts it again on its folder.
+    pub(crate) async fn restart(&mut self) {
+        let running = self.running.take().unwrap();
+        running.hasten().cancel();
+        running.stop().await;
+        let running = windlass_server::serve(&self.settings, CancellationToken::new()).await.unwrap();
+        (self.url, self.token) = (running.url.clone(), running.token.clone());
+        self.running = Some(running);
     }
 
     /// With these guests installed.
@@ -69,12 +81,16 @@ impl Host {
 
     pub(crate) async fn install(&self, guests: &[&str]) {
         for name in guests {
-            let bytes = std::fs::read(guest(name)).unwrap();
-            let added =
-                self.operator(Method::POST, "/api/v1/plugins?grant=").header("content-type", "application/wasm");
-            let added = added.body(bytes).send().await.unwrap();
-            assert_eq!(added.status(), 201, "{}", added.text().await.unwrap());
+            self.install_granted(name, "").await;
         }
+    }
+
+    /// A guest with this line granted.
+    pub(crate) async fn install_granted(&self, name: &str, grant: &str) {
+        let bytes = std::fs::read(guest(name)).unwrap();
+        let added = self.operator(Method::POST, &format!("/api/v1/plugins?grant={grant}"));
+        let added = added.header("content-type", "application/wasm").body(bytes).send().await.unwrap();
+        assert_eq!(added.status(), 201, "{}", added.text().await.unwrap());
     }
 
     pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
@@ -193,11 +209,13 @@ pub(crate) struct Stream {
     response: Response,
     text: String,
     ready: VecDeque<Event>,
+    /// Comments so far.
+    comments: usize,
 }
 
 impl Stream {
     pub(crate) fn new(response: Response) -> Self {
-        Self { response, text: String::new(), ready: VecDeque::new() }
+        Self { response, text: String::new(), ready: VecDeque::new(), comments: 0 }
     }
 
     /// The next event; none where the stream ended well.
@@ -206,20 +224,32 @@ impl Stream {
             if let Some(event) = self.ready.pop_front() {
                 return Some(event);
             }
-            let chunk = self.response.chunk().await.unwrap()?;
-            self.text += std::str::from_utf8(&chunk).unwrap();
-            while let Some(end) = self.text.find("\n\n") {
-                let block: String = self.text.drain(..end + 2).collect();
-                let field = |name: &str| block.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
-                if let (Some(name), Some(data)) = (field("event"), field("data")) {
-                    let id = field("id").map(|id| id.parse().unwrap());
-                    self.ready.push_back(Event {
-                        name: name.to_owned(),
-                        id,
-                        data: serde_json::from_str(data).unwrap(),
-                    });
-                }
+            self.read().await?;
+        }
+    }
+
+    /// Reads what comes next; none where the stream ended well.
+    async fn read(&mut self) -> Option<()> {
+        let chunk = self.response.chunk().await.unwrap()?;
+        self.text += std::str::from_utf8(&chunk).unwrap();
+        while let Some(end) = self.text.find("\n\n") {
+            let block: String = self.text.drain(..end + 2).collect();
+            self.comments += usize::from(block.starts_with(':'));
+            let field = |name: &str| block.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+            if let (Some(name), Some(data)) = (field("event"), field("data")) {
+                let id = field("id").map(|id| id.parse().unwrap());
+                let data = serde_json::from_str(data).unwrap();
+                self.ready.push_back(Event { name: name.to_owned(), id, data });
             }
+        }
+        Some(())
+    }
+
+    /// Until a comment came that is new.
+    pub(crate) async fn comment(&mut self) {
+        let before = self.comments;
+        while self.comments == before {
+            self.read().await.expect("the stream ended");
         }
     }
 

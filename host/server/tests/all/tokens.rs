@@ -5,6 +5,7 @@ use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
+use windlass_runtime::clock::{Clock, Manual};
 
 /// Nothing in a test takes longer; what does is stuck.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -131,11 +132,18 @@ async fn what_a_token_opened_ends_when_it_is_revoked() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stream_ends_when_its_token_expires() {
-    let host = Host::start().await;
+    let time = Manual::new(1_764_444_021_000_000_000);
+    let clock = Clock::new(time.clone());
+    let host = Host::start_with(|settings| settings.tuning.clock = clock).await;
     let token = host.token(json!({"name": "ann", "ttlMs": 1500})).await;
     let watch = host.request(Method::GET, "/api/v1/events/stream").bearer_auth(&token).send().await.unwrap();
     assert_eq!(watch.status(), 200);
-    tokio::time::timeout(PATIENCE, Stream::new(watch).rest()).await.expect("it ends");
+    let mut watch = Stream::new(watch);
+    watch.until("caught-up").await;
+    time.advance(Duration::from_millis(1499));
+    assert_eq!(answer(host.request(Method::GET, "/api/v1/tasks").bearer_auth(&token)).await.0, 200, "not early");
+    time.advance(Duration::from_millis(1));
+    tokio::time::timeout(PATIENCE, watch.rest()).await.expect("it ends");
     assert_eq!(answer(host.request(Method::GET, "/api/v1/tasks").bearer_auth(&token)).await.0, 401);
     assert_eq!(tokens(&host).await[0]["state"], "expired");
 }

@@ -7,6 +7,7 @@ use crate::backend::{Backend, Hard, Read, Verdict, Write};
 use crate::tail::Hub;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tables::{Tables, Writing};
 
@@ -16,6 +17,10 @@ pub(crate) struct Memory {
     tables: Mutex<Option<Tables>>,
     hub: Arc<Hub>,
     memory: Mutex<Remembered>,
+    /// So many commits fit on its disk; none: any number.
+    room: Mutex<Option<u64>>,
+    /// Commits that failed.
+    failed: AtomicU64,
 }
 
 /// What will be left when it forgets.
@@ -34,7 +39,8 @@ impl Memory {
     }
 
     fn with(tables: Tables, hub: Arc<Hub>) -> Self {
-        Self { tables: Mutex::new(Some(tables)), hub, memory: Mutex::default() }
+        let tables = Mutex::new(Some(tables));
+        Self { tables, hub, memory: Mutex::default(), room: Mutex::default(), failed: AtomicU64::new(0) }
     }
 
     fn remembered(&self) -> MutexGuard<'_, Remembered> {
@@ -49,6 +55,22 @@ impl Memory {
         let mut remembered = self.remembered();
         remembered.last = Some(remembered.commits + commits);
         remembered.tables = None;
+    }
+
+    pub(crate) fn room(&self) -> MutexGuard<'_, Option<u64>> {
+        self.room.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the room of one commit. False: there is none.
+    fn fits(&self) -> bool {
+        match &mut *self.room() {
+            None => true,
+            Some(0) => false,
+            Some(left) => {
+                *left -= 1;
+                true
+            }
+        }
     }
 
     pub(crate) fn has_forgotten(&self) -> bool {
@@ -78,9 +100,16 @@ impl Backend for Arc<Memory> {
     fn write(&self, _: Hard, mut job: Box<dyn Write>) {
         let mut tables = self.tables();
         let Some(tables) = &mut *tables else { return job.finish(Verdict::Lost(StoreError::Closed)) };
-        let mut writing = Writing::new(tables);
+        let failed = self.generation();
+        let mut writing = Writing::new(tables, failed);
         let keep = job.run(&mut writing);
         let wrote = writing.wrote();
+        if keep && wrote && !self.fits() {
+            self.failed.fetch_add(1, Ordering::AcqRel);
+            // What it did is taken back.
+            let _ = writing.end(false);
+            return job.finish(Verdict::Lost(StoreError::Io("the disk is full".into())));
+        }
         let verdict = match writing.end(keep) {
             // Under the lock, so that followers hear of commits in their order.
             Ok(events) => {
@@ -103,8 +132,7 @@ impl Backend for Arc<Memory> {
     }
 
     fn generation(&self) -> u64 {
-        // Nothing here can fail but a job by itself.
-        0
+        self.failed.load(Ordering::Acquire)
     }
 
     fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {

@@ -19,6 +19,7 @@ type Table<K, V> = BTreeMap<K, V>;
 pub(super) struct Tables {
     tasks: Table<TaskId, TaskRow>,
     parked: Table<TaskId, ParkedRow>,
+    sites: Table<TaskId, Vec<u8>>,
     turns: Table<(TaskId, u32), TurnRow>,
     log: Table<(TaskId, u64), Arc<Record>>,
     journal: Table<(TaskId, u32, u32, EntryKind), EntryRow>,
@@ -103,6 +104,10 @@ impl Rows for Tables {
 
     fn parked_with_pages(&mut self) -> Result<Vec<TaskId>> {
         Ok(self.parked.iter().filter(|(_, row)| !row.pages.is_empty()).map(|(task, _)| *task).collect())
+    }
+
+    fn sites(&mut self, task: TaskId) -> Result<Option<Vec<u8>>> {
+        Ok(self.sites.get(&task).cloned())
     }
 
     fn count_parked(&mut self) -> Result<u64> {
@@ -229,11 +234,13 @@ pub(super) struct Writing<'a> {
     undo: Vec<Undo>,
     failed: Option<StoreError>,
     events: Vec<Event>,
+    /// Commits that failed before this one.
+    generation: u64,
 }
 
 impl<'a> Writing<'a> {
-    pub(super) fn new(tables: &'a mut Tables) -> Self {
-        Self { tables, undo: Vec::new(), failed: None, events: Vec::new() }
+    pub(super) fn new(tables: &'a mut Tables, generation: u64) -> Self {
+        Self { tables, undo: Vec::new(), failed: None, events: Vec::new(), generation }
     }
 
     /// Something was written.
@@ -325,6 +332,7 @@ reads! {
     due(now: Millis, limit: usize) -> Vec<TaskId>;
     next_wake() -> Option<Millis>;
     parked_with_pages() -> Vec<TaskId>;
+    sites(task: TaskId) -> Option<Vec<u8>>;
     count_parked() -> u64;
     turn(task: TaskId, number: u32) -> Option<TurnRow>;
     entries(task: TaskId, turn: u32) -> Vec<EntryRow>;
@@ -374,6 +382,7 @@ impl Tx for Writing<'_> {
             let principal = w.stands(id)?.principal.clone();
             w.set(|t| &mut t.tasks, id, None);
             w.set(|t| &mut t.parked, id, None);
+            w.set(|t| &mut t.sites, id, None);
             w.clear(|t| &mut t.turns, |key| key.0 == id);
             w.clear(|t| &mut t.log, |key| key.0 == id);
             w.clear(|t| &mut t.journal, |key| key.0 == id);
@@ -429,6 +438,14 @@ impl Tx for Writing<'_> {
         })
     }
 
+    fn put_sites(&mut self, task: TaskId, sealed: Option<&[u8]>) -> Result<()> {
+        self.write(|w| {
+            w.stands(task)?;
+            w.set(|t| &mut t.sites, task, sealed.map(<[u8]>::to_vec));
+            Ok(())
+        })
+    }
+
     fn append(&mut self, task: TaskId, records: &[Draft]) -> Result<u64> {
         self.write(|w| {
             w.stands(task)?;
@@ -465,7 +482,7 @@ impl Tx for Writing<'_> {
     }
 
     fn generation(&mut self) -> u64 {
-        0
+        self.generation
     }
 
     fn insert_question(&mut self, row: &QuestionRow) -> Result<()> {

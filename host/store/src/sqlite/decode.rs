@@ -224,6 +224,7 @@ pub(super) fn turn_row(task: TaskId, row: &Row<'_>) -> Result<TurnRow> {
         result: c.get()?,
         recoveries: c.get()?,
         entries_seen: c.get()?,
+        ran: c.uint()?,
     })
 }
 

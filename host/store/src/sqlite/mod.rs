@@ -14,6 +14,7 @@ mod writer;
 use crate::StoreError;
 use crate::backend::{Backend, Hard, Read, Verdict, Write};
 use crate::blobs::make_folder;
+use crate::folder::refuse_links;
 use crate::lock::Lock;
 use crate::tail::Hub;
 use keeper::{Activity, Checkpointer, Hardness, Nudge, WAL_BYTES};
@@ -49,6 +50,7 @@ impl Sqlite {
     pub(crate) fn open(data: &Path, hub: Arc<Hub>) -> Result<Self, StoreError> {
         let failed = |error: std::io::Error| StoreError::Io(format!("{}: {error}", data.display()));
         make_folder(data).map_err(failed)?;
+        refuse_links(data, &["lock", "windlass.db", "windlass.db-wal", "windlass.db-shm"])?;
         let lock = Arc::new(Lock::take(data)?);
         let path = data.join("windlass.db");
         // Made before SQLite does: its other files take over the mode of this one.

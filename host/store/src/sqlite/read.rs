@@ -160,6 +160,11 @@ impl<S: Source> Rows for S {
         all(self.conn(), "SELECT id FROM task WHERE parked_pages IS NOT NULL", [], |row| columns(row).id())
     }
 
+    fn sites(&mut self, task: TaskId) -> Result<Option<Vec<u8>>> {
+        let Some(no) = self.number(task)? else { return Ok(None) };
+        one(self.conn(), "SELECT sealed FROM sites WHERE task = ?1", [no], |row| Ok(row.get(0)?))
+    }
+
     fn count_parked(&mut self) -> Result<u64> {
         // Both are counted in their indexes.
         let sql = "SELECT (SELECT count(*) FROM task WHERE status IN ('working', 'input_required')) \
@@ -170,7 +175,7 @@ impl<S: Source> Rows for S {
     fn turn(&mut self, task: TaskId, number: u32) -> Result<Option<TurnRow>> {
         let Some(no) = self.number(task)? else { return Ok(None) };
         let sql = "SELECT number, status, cause, plugin, digest, seed, limits, pinned, message, opened, started, ended, \
-                   deadline, cancel, overdue, result, recoveries, entries_seen FROM turn WHERE task = ?1 AND number = ?2";
+                   deadline, cancel, overdue, result, recoveries, entries_seen, ran FROM turn WHERE task = ?1 AND number = ?2";
         one(self.conn(), sql, params![no, number], |row| turn_row(task, row))
     }
 

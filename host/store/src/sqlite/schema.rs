@@ -103,6 +103,13 @@ CREATE INDEX task_wake ON task(wake) WHERE wake IS NOT NULL;
 CREATE INDEX task_pages ON task(no) WHERE parked_pages IS NOT NULL;
 CREATE INDEX turn_ended ON turn(ended) WHERE ended IS NOT NULL;
 ",
+    "
+-- Milliseconds in which the turn ran and did not wait.
+ALTER TABLE turn ADD COLUMN ran INTEGER NOT NULL DEFAULT 0;
+
+-- What sites had stored in pages that an open turn lost; this database never has the key.
+CREATE TABLE sites(task INTEGER PRIMARY KEY, sealed BLOB NOT NULL) STRICT;
+",
 ];
 
 /// Brings the database to the newest schema, each step a transaction.

@@ -223,6 +223,7 @@ impl Tx for Writing<'_> {
             execute(w.conn, "INSERT INTO trash(task) VALUES(?1)", [no])?;
             execute(w.conn, "DELETE FROM task WHERE no = ?1", [no])?;
             execute(w.conn, "DELETE FROM input WHERE task = ?1", [no])?;
+            execute(w.conn, "DELETE FROM sites WHERE task = ?1", [no])?;
             w.events.push(Event::Deleted(id));
             w.changed(id, principal);
             Ok(())
@@ -244,11 +245,12 @@ impl Tx for Writing<'_> {
         self.write(|w| {
             let no = w.no(row.task)?;
             let sql = "INSERT INTO turn(task, number, status, cause, plugin, digest, seed, limits, pinned, message, opened, \
-                       started, ended, deadline, cancel, overdue, result, recoveries, entries_seen) \
-                       VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19) \
+                       started, ended, deadline, cancel, overdue, result, recoveries, entries_seen, ran) VALUES(?1, ?2, ?3, ?4, ?5, \
+                       ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20) \
                        ON CONFLICT(task, number) DO UPDATE SET status = ?3, cause = ?4, plugin = ?5, digest = ?6, \
                        seed = ?7, limits = ?8, pinned = ?9, message = ?10, opened = ?11, started = ?12, ended = ?13, \
-                       deadline = ?14, cancel = ?15, overdue = ?16, result = ?17, recoveries = ?18, entries_seen = ?19";
+                       deadline = ?14, cancel = ?15, overdue = ?16, result = ?17, recoveries = ?18, entries_seen = ?19, \
+                       ran = ?20";
             let params = params![
                 no,
                 row.number,
@@ -268,7 +270,8 @@ impl Tx for Writing<'_> {
                 time(row.overdue),
                 row.result,
                 row.recoveries,
-                row.entries_seen
+                row.entries_seen,
+                int("ran", row.ran)?
             ];
             execute(w.conn, sql, params)?;
             Ok(())
@@ -285,6 +288,18 @@ impl Tx for Writing<'_> {
             execute(w.conn, sql, params![no, parked, wake, pages])?;
             let principal = w.cache.find(w.conn, task)?.map(|known| Arc::clone(&known.principal));
             w.changed(task, principal.ok_or(StoreError::NoTask(task))?);
+            Ok(())
+        })
+    }
+
+    fn put_sites(&mut self, task: TaskId, sealed: Option<&[u8]>) -> Result<()> {
+        self.write(|w| {
+            let no = w.no(task)?;
+            let sql = "INSERT INTO sites(task, sealed) VALUES(?1, ?2) ON CONFLICT(task) DO UPDATE SET sealed = ?2";
+            match sealed {
+                Some(sealed) => execute(w.conn, sql, params![no, sealed])?,
+                None => execute(w.conn, "DELETE FROM sites WHERE task = ?1", [no])?,
+            };
             Ok(())
         })
     }

@@ -190,3 +190,76 @@ async fn a_host_that_slept_while_another_took_the_folder_writes_nothing_any_more
     assert_eq!(seqs(&awake, id(1)).await, [1, 2, 3, 4]);
     awake.close().await;
 }
+
+/// A backup, or somebody who looks into the database, holds it for longer than a host waits: what is to be written
+/// meanwhile is refused, what stands there is read, and then all goes on.
+#[tokio::test]
+async fn a_database_locked_by_another_process_refuses_and_goes_on_when_it_is_free() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path()).unwrap();
+    create(&store, task(1, "ann")).await;
+    assert_eq!(append(&store, id(1), lines(2)).await, Ok(2));
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["disk::child_that_locks", "--exact", "--nocapture", "--test-threads=1"])
+        .env(CHILD, folder.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(said.any(|line| line.unwrap().ends_with("locked")), "it has the database");
+    let refused = append(&store, id(1), lines(1)).await.unwrap_err();
+    assert!(matches!(&refused, StoreError::Io(why) if why.contains("locked")), "{refused}");
+    assert_eq!(seqs(&store, id(1)).await, [1, 2], "readers go on");
+    // One that comes while it is let go of waits for it.
+    let (waited, ()) = tokio::join!(append(&store, id(1), lines(1)), async {
+        drop(child.stdin.take());
+        child.wait().unwrap();
+    });
+    assert_eq!(waited, Ok(3), "without a gap");
+    assert_eq!(seqs(&store, id(1)).await, [1, 2, 3]);
+    store.close().await;
+}
+
+/// Not a test of its own: holds the database until nobody writes to it any more.
+#[test]
+fn child_that_locks() {
+    let Some(folder) = std::env::var_os(CHILD) else { return };
+    let conn = rusqlite::Connection::open(Path::new(&folder).join("windlass.db")).unwrap();
+    conn.busy_timeout(std::time::Duration::from_secs(5)).unwrap();
+    conn.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    println!("locked");
+    std::io::copy(&mut std::io::stdin(), &mut std::io::sink()).unwrap();
+    conn.execute_batch("ROLLBACK").unwrap();
+}
+
+/// What the host writes, and removes, stays in its folder.
+#[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "what somebody put into the folder")]
+async fn a_part_of_the_folder_that_is_a_link_is_refused() {
+    for part in
+        ["lock", "windlass.db", "windlass.db-wal", "windlass.db-shm", "seal.key", "blobs", "blobs/tmp", "blobs/ab"]
+    {
+        let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (data, target) = (folder.path().join("data"), elsewhere.path().join("target"));
+        Store::open(&data).unwrap().close().await;
+        std::fs::create_dir_all(target.join("tmp")).unwrap();
+        std::fs::write(target.join("tmp/theirs"), "theirs").unwrap();
+        let path = data.join(part);
+        if path.is_dir() {
+            std::fs::remove_dir_all(&path).unwrap();
+        } else {
+            let _ = std::fs::remove_file(&path);
+        }
+        std::os::unix::fs::symlink(&target, &path).unwrap();
+        let refused = Store::open(&data).err().unwrap_or_else(|| panic!("{part} was followed")).to_string();
+        assert!(refused.contains(&format!("{} is a link", path.display())), "{part}: {refused}");
+        assert_eq!(std::fs::read(target.join("tmp/theirs")).unwrap(), b"theirs", "{part}");
+    }
+    // The folder itself is where an operator wanted it.
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("data");
+    std::fs::create_dir(folder.path().join("there")).unwrap();
+    std::os::unix::fs::symlink(folder.path().join("there"), &link).unwrap();
+    Store::open(&link).unwrap().close().await;
+}

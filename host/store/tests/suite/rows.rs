@@ -29,6 +29,7 @@ for_both! {
     a_deleted_task_leaves_nothing
     what_hangs_on_no_task_is_refused
     parked_turns_are_found_by_their_time
+    what_sites_had_stored_is_replaced_and_forgotten
     a_turn_that_is_trimmed_leaves_the_later_ones
     a_store_that_forgets_is_as_it_was_at_the_chosen_commit
 }
@@ -106,6 +107,7 @@ async fn a_turn_reads_back_as_it_was_written(store: Store) {
         result: Some("{}".into()),
         recoveries: 2,
         entries_seen: 9,
+        ran: 1234,
         ..turn(id(1), 1)
     };
     write(&store, {
@@ -413,6 +415,7 @@ async fn a_deleted_task_leaves_nothing(store: Store) {
             tx.insert_question(&question(id(n), 0, "t1.pay"))?;
             tx.insert_message(id(n), "m", "ann", NOW)?;
             tx.insert_artifact(id(n), &artifact("a1"))?;
+            tx.put_sites(id(n), Some(b"sealed"))?;
             tx.put_state(id(n), "k", Some("v"))
         })
         .await
@@ -431,9 +434,10 @@ async fn a_deleted_task_leaves_nothing(store: Store) {
                 rows.pending_messages(id(n))?.len(),
                 rows.artifacts(id(n))?.len(),
                 rows.state_keys(id(n), "")?.len(),
+                usize::from(rows.sites(id(n))?.is_some()),
             ])
         });
-        assert_eq!(left.await, [count; 9], "task {n}");
+        assert_eq!(left.await, [count; 10], "task {n}");
     }
     assert_eq!(read(&store, |rows| rows.turns_of("order")).await, 1);
     assert_eq!(read(&store, |rows| rows.bounds(id(1))).await, (1, 0));
@@ -484,6 +488,18 @@ async fn parked_turns_are_found_by_their_time(store: Store) {
     assert_eq!(read(&store, |rows| rows.parked(id(1))).await, None);
     write(&store, |tx| tx.delete_task(id(2))).await.unwrap();
     assert_eq!(read(&store, |rows| rows.next_wake()).await, None);
+}
+
+async fn what_sites_had_stored_is_replaced_and_forgotten(store: Store) {
+    create(&store, task(1, "ann")).await;
+    assert_eq!(read(&store, |rows| rows.sites(id(1))).await, None);
+    for sealed in [b"first".as_slice(), b"second", b"\0\xff"] {
+        write(&store, move |tx| tx.put_sites(id(1), Some(sealed))).await.unwrap();
+        assert_eq!(read(&store, |rows| rows.sites(id(1))).await.as_deref(), Some(sealed));
+    }
+    write(&store, |tx| tx.put_sites(id(1), None)).await.unwrap();
+    assert_eq!(read(&store, |rows| rows.sites(id(1))).await, None);
+    assert_eq!(write(&store, |tx| tx.put_sites(id(2), None)).await, Err(StoreError::NoTask(id(2))));
 }
 
 async fn a_turn_that_is_trimmed_leaves_the_later_ones(store: Store) {

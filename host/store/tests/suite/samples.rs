@@ -58,6 +58,7 @@ pub(crate) fn turn(task: TaskId, number: u32) -> TurnRow {
         result: None,
         recoveries: 0,
         entries_seen: 0,
+        ran: 0,
     }
 }
 

@@ -20,6 +20,10 @@ const chained = (...steps) => steps.filter((step) => step !== undefined && step 
 export class Finder {
     locator(selector, filters) { return this.within(selector instanceof Locator ? selector.selector : String(selector)).filter(filters); }
     frameLocator(selector) { return this.locator(selector); }
+    /** The nth frame of a page or of a frame, as recordings count them. */
+    childFrame(at) { return this.within('iframe, frame').within(`nth=${at}`); }
+    /** An element by several names. */
+    anyOf(...selectors) { return new AnyOf(this.page ?? this, selectors.map((one) => this.locator(one).selector)); }
     getByText(text, { exact } = {}) { return this.within(`text=${quoted(text, exact)}`); }
     getByLabel(text, { exact } = {}) { return this.within(`label=${quoted(text, exact)}`); }
     getByPlaceholder(text, { exact } = {}) { return this.within(`placeholder=${quoted(text, exact)}`); }
@@ -89,6 +93,10 @@ export class Locator extends Finder {
         return this.#act('select', texts, options);
     }
     async setInputFiles(files, options) { return this.#act('upload', await this.page.uploads([files ?? []].flat()), options); }
+    async change(value, options) { return new AnyOf(this.page, [this.selector]).change(value, options); }
+    async scrollIntoViewIfNeeded(options) { return this.#act('scrollIntoView', options); }
+    async boundingBox(options) { return this.#act('boundingBox', options); }
+    waitForElements(options) { return new AnyOf(this.page, [this.selector]).waitForElements(options); }
     async dragTo(target, options) { return this.#act('drag', String(target), options); }
     async scroll(right, down, options) { return this.page.verb('scroll', right, down, { ...options, locator: this.selector }); }
     async evaluate(script, argument, options) { return this.page.evaluate(script, argument, { ...options, locator: this.selector }); }
@@ -177,7 +185,7 @@ export class AnyOf {
         });
     }
 
-    /** Sets a field, whatever it is, as Chrome's Recorder means it: a text, the value of an option, `true` or `false`. */
+    /** Sets a field, whatever it is, as Chrome's own runner does: any text but the empty one checks a box. */
     async change(value, options) {
         const one = await this.found(options);
         let kind = 'text';
@@ -188,7 +196,7 @@ export class AnyOf {
             if (error.code !== 'denied') throw error;
         }
         if (kind === 'select') return void (await one.selectOption(value, options));
-        return kind === 'box' ? one.setChecked(value === 'true', options) : one.fill(value, options);
+        return kind === 'box' ? one.setChecked(value !== '', options) : one.fill(value, options);
     }
 
     /** Waits until so many elements are there and all have these properties and attributes; with `visible: false`, until that is not so. */

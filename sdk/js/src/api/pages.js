@@ -1,6 +1,6 @@
 // Pages, and the browser that they are in. Names are those of Playwright.
 
-import { AnyOf, Finder, Locator } from './locators.js';
+import { Finder, Locator } from './locators.js';
 import { bytesOf } from './task.js';
 import { Later } from './time.js';
 import { Failure, optionsOf, parse, settings, stringify } from './values.js';
@@ -185,7 +185,6 @@ export function browserOf(native, call, sleep) {
             return this.verb('press', first, second);
         }
         async dragAndDrop(source, target, options) { return this.locator(source).dragTo(target, options); }
-        anyOf(...selectors) { return new AnyOf(this, selectors.map((one) => this.locator(one).selector)); }
 
         /** The texts by which `upload` knows files: paths of the workdir, ids; bytes become a file of the task first. */
         async uploads(files) {
@@ -202,25 +201,30 @@ export function browserOf(native, call, sleep) {
         async at(address, timeout = this.#defaults.timeout ?? 30000) {
             const until = Date.now() + timeout;
             for (;;) {
-                for (const page of [...all]) if ((await page.url()) === address) return page;
-                for (const page of [...all]) {
-                    try {
-                        await page.waitForPopup({ timeout: 100 });
-                    } catch (error) {
-                        if (error.code !== 'timeout') throw error;
-                    }
-                }
+                const there = call('browser.pages').filter(({ url }) => url === address);
+                if (there.some(({ page }) => page === null)) await this.#takePopups();
+                if (there.length > 0) for (const page of [...all]) if ((await page.url()) === address) return page;
                 // A locator looks into all frames of the page.
                 if ((await this.locator(`iframe[src=${JSON.stringify(address)}]`).count()) > 0) return this;
                 if (Date.now() >= until) throw new Failure('not-found', `no page and no frame is at ${address}`);
+                await sleep(100);
+            }
+        }
+        async #takePopups() {
+            for (const page of [...all]) {
+                try {
+                    for (;;) await page.waitForPopup({ timeout: 1 });
+                } catch (error) {
+                    if (error.code !== 'timeout') throw error;
+                }
             }
         }
     }
 
     // `page.click(selector, …)` is `page.locator(selector).click(…)`.
     const BY_SELECTOR = [
-        'click', 'dblclick', 'tap', 'hover', 'focus', 'fill', 'type', 'check', 'uncheck', 'setChecked', 'selectOption', 'setInputFiles', 'innerText',
-        'textContent', 'innerHTML', 'inputValue', 'getAttribute', 'isVisible', 'isHidden', 'isChecked', 'isDisabled', 'isEnabled', 'isEditable',
+        'click', 'dblclick', 'tap', 'hover', 'focus', 'fill', 'fillSecret', 'type', 'change', 'check', 'uncheck', 'setChecked', 'selectOption', 'setInputFiles', 'innerText',
+        'textContent', 'innerHTML', 'inputValue', 'getAttribute', 'boundingBox', 'isVisible', 'isHidden', 'isChecked', 'isDisabled', 'isEnabled', 'isEditable',
     ];
     for (const name of BY_SELECTOR) {
         Page.prototype[name] = async function (selector, ...values) { return this.locator(selector)[name](...values); };

@@ -119,7 +119,7 @@ pub mod windlass {
 
         pub mod browser {
             pub use super::super::super::generated::windlass::plugin::browser::*;
-            pub use crate::testing::page::{Page, open};
+            pub use crate::testing::page::{Page, open, pages};
             pub use crate::testing::storage::{clear_cookies, cookies, set_cookies, set_storage_state, storage_state};
         }
     }

@@ -93,6 +93,17 @@ pub fn open(_settings: &Settings) -> Result<Page, Error> {
     })
 }
 
+/// The pages that are open, in the order in which they were opened.
+pub fn pages() -> Result<String, Error> {
+    with(|world| {
+        let open = world.tabs.iter().enumerate().filter_map(|(at, tab)| {
+            let page = tab.page.as_ref()?;
+            Some(serde_json::json!({ "page": format!("p{}", at + 1), "opener": null, "url": tab.url, "title": page.title }))
+        });
+        Ok(serde_json::Value::from_iter(open).to_string())
+    })
+}
+
 /// A page of the fake browser: the resource of the contract.
 #[derive(Debug)]
 pub struct Page {
@@ -187,7 +198,7 @@ macro_rules! entries {
     };
 }
 
-touches! { hover focus }
+touches! { hover focus scroll_into_view }
 clicks! { click dblclick tap }
 entries! {
     fill(text) = |value| *value = text.to_owned();

@@ -4,6 +4,7 @@
 use super::page::{Page, Settings};
 use super::site::matches;
 use super::world::error;
+use crate::bindings::windlass::plugin::browser::Rect;
 use crate::bindings::windlass::plugin::types::{Artifact, Error};
 use crate::code;
 
@@ -26,6 +27,13 @@ impl Page {
     pub fn html(&self, locator: &str, _settings: &Settings) -> Result<String, Error> {
         self.read(&format!("html {locator}"), |page| {
             page.one(locator).map(|element| element.html.as_ref().unwrap_or(&element.text).clone())
+        })
+    }
+
+    /// The same for each element: a fake page has no layout.
+    pub fn bounding_box(&self, locator: &str, _settings: &Settings) -> Result<Option<Rect>, Error> {
+        self.read(&format!("bounding_box {locator}"), |page| {
+            page.one(locator).map(|_| Some(Rect { x: 0.0, y: 0.0, width: 100.0, height: 20.0 }))
         })
     }
 

@@ -13,7 +13,8 @@ use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use wasmtime::component::{Component, Instance, InstancePre, Linker, ResourceTable, Val};
+use wasmtime::component::types::ComponentItem;
+use wasmtime::component::{Component, Instance, InstancePre, Linker, ResourceTable, ResourceType, Val};
 use wasmtime::{Config, Engine, Store, WasmBacktraceDetails};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 use windlass_core::{Limits, Status};
@@ -77,6 +78,26 @@ fn engine() -> Result<Engine> {
     Ok(Engine::new(&config)?)
 }
 
+/// The same for a component whose `run` is called for a tool that it has not: store, instance, run, drop.
+pub(super) async fn refused(component: &std::path::Path, count: usize) -> Result<Samples> {
+    let engine = engine()?;
+    let component = Component::from_file(&engine, component)?;
+    let pre = stubs(&engine, &component)?.instantiate_pre(&component)?;
+    let mut times = Vec::new();
+    for n in 0..count {
+        let begin = Instant::now();
+        let mut store = store(&pre);
+        let instance = pre.instantiate_async(&mut store).await?;
+        let refused = call(&mut store, &instance, "nothing", "{}").await?;
+        drop(store);
+        ensure!(matches!(refused, Val::Result(Err(_))), "it has a tool of that name: {refused:?}");
+        if n >= count / 10 {
+            times.push(begin.elapsed());
+        }
+    }
+    Ok(Samples::new(times))
+}
+
 fn component(places: &Places, guest: &str) -> Result<(Engine, Component)> {
     let engine = engine()?;
     let component = Component::from_file(&engine, places.guests.join(format!("{guest}.wasm")))?;
@@ -88,6 +109,29 @@ fn linker(engine: &Engine, component: &Component) -> Result<Linker<Host>> {
     let mut linker = Linker::new(engine);
     wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
     linker.define_unknown_imports_as_traps(component)?;
+    Ok(linker)
+}
+
+/// The same for a component whose WASI is another patch of 0.2: its imports of Windlass only are stubs, by their names.
+fn stubs(engine: &Engine, component: &Component) -> Result<Linker<Host>> {
+    let mut linker = Linker::new(engine);
+    wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
+    for (name, import) in component.component_type().imports(engine) {
+        let ComponentItem::ComponentInstance(interface) = import.ty else { continue };
+        if !name.starts_with("windlass:") {
+            continue;
+        }
+        let mut instance = linker.instance(name)?;
+        for (name, export) in interface.exports(engine) {
+            match export.ty {
+                ComponentItem::ComponentFunc(_) => {
+                    instance.func_new(name, |_, _, _, _| Err(wasmtime::Error::msg("a stub was called")))?;
+                }
+                ComponentItem::Resource(_) => instance.resource(name, ResourceType::host::<()>(), |_, _| Ok(()))?,
+                _ => {}
+            }
+        }
+    }
     Ok(linker)
 }
 
@@ -109,8 +153,14 @@ async fn without_run(pre: &InstancePre<Host>, count: usize) -> Result<Samples> {
     Ok(Samples::new(times))
 }
 
-/// Calls `run` of `windlass:plugin/tool`.
 async fn run(store: &mut Store<Host>, instance: &Instance, name: &str, input: &str) -> Result<()> {
+    let answer = call(store, instance, name, input).await?;
+    ensure!(matches!(answer, Val::Result(Ok(_))), "the guest failed: {answer:?}");
+    Ok(())
+}
+
+/// Calls `run` of `windlass:plugin/tool`.
+async fn call(store: &mut Store<Host>, instance: &Instance, name: &str, input: &str) -> Result<Val> {
     let tool = instance.get_export_index(&mut *store, None, "windlass:plugin/tool@0.1.0").context("no tool")?;
     let run = instance.get_export_index(&mut *store, Some(&tool), "run").context("no run")?;
     let run = instance.get_func(&mut *store, run).context("run is no function")?;
@@ -125,8 +175,8 @@ async fn run(store: &mut Store<Host>, instance: &Instance, name: &str, input: &s
     ]);
     let mut results = [Val::Bool(false)];
     run.call_async(&mut *store, &[turn], &mut results).await?;
-    ensure!(matches!(results[0], Val::Result(Ok(_))), "the guest failed: {:?}", results[0]);
-    Ok(())
+    let [answer] = results;
+    Ok(answer)
 }
 
 /// Whole turns, one after the other.

@@ -1,6 +1,7 @@
-//! Scripts on a warm host: how soon the first line runs, and what ten thousand lines of the log take.
+//! Scripts on a warm host: how soon the first line runs, and what ten thousand lines of the log take. And a plugin of the
+//! JavaScript SDK: its size, and what its instance costs.
 
-use super::{Options, folder};
+use super::{Options, folder, instance};
 use crate::Places;
 use crate::client::Client;
 use crate::host::Host;
@@ -28,15 +29,34 @@ pub(super) async fn measure(places: &Places, options: &Options) -> Result<Vec<Nu
         lines.push(ten_thousand(&mut client).await?);
     }
     host.stop().await?;
+    let mut numbers = plugin(places, options).await?;
     let (first, lines) = (Samples::new(first), Samples::new(lines));
     let p50 = |samples: &Samples| samples.at(50.0, "ms").unwrap_or_default();
-    Ok(vec![
+    numbers.extend([
         Number::new("script", p50(&first), "ms").goal(5.0).of(&first, "ms").with(json!({
             "from": "the call that creates the task", "to": "the first line of the script is on the stream",
             "p99": first.at(99.0, "ms"),
         })),
         Number::new("script-log", p50(&lines), "ms").goal(60.0).of(&lines, "ms").with(json!({
             "lines": LINES, "from": "the script's first line", "to": "its last, by the clock of the log",
+        })),
+    ]);
+    Ok(numbers)
+}
+
+/// The component of examples/order-js: nothing of it runs but what finds no tool of that name.
+async fn plugin(places: &Places, options: &Options) -> Result<Vec<Number>> {
+    let Some(component) = &places.js else { return Ok(Vec::new()) };
+    let bytes = std::fs::metadata(component)?.len();
+    let samples = instance::refused(component, options.count(3000)).await?;
+    let p50 = samples.at(50.0, "µs").context("no samples")?;
+    Ok(vec![
+        Number::new("js-plugin-size", bytes as f64 / 1e6, "MB").goal(2.0).with(json!({
+            "component": "examples/order-js", "bytes": bytes,
+        })),
+        Number::new("js-instance", p50, "µs").goal(500.0).of(&samples, "µs").with(json!({
+            "component": "examples/order-js", "is": "store, instance, a run that finds no tool, drop",
+            "p99": samples.at(99.0, "µs"),
         })),
     ])
 }

@@ -30,19 +30,28 @@ struct Seen {
     doubt: BTreeSet<(u32, u32, String)>,
 }
 
-pub(super) async fn run(places: &Places, folder: &Path, kills: u64) -> Result<Tally> {
-    let mut random = Random::start()?;
+/// `from`: so many kills of this seed were done before.
+pub(super) async fn run(places: &Places, folder: &Path, kills: u64, seed: Option<u64>, from: u64) -> Result<Tally> {
+    let seed = seed.map_or_else(Random::seed, Ok)?;
+    println!("go on after a break with --kills {kills} --seed {seed} --from KILLS");
     let shop = Shop::open(places).await?;
-    let (mut tally, mut killed, mut round) = (Tally::default(), 0, 0);
+    let (mut tally, mut killed, mut round, begin) = (Tally::default(), from, 0, Instant::now());
     while killed < kills {
         round += 1;
         let data = folder.join(format!("kills-{round}"));
+        // Of its own: it does not matter what came before.
+        let mut random = Random::of(seed.wrapping_add(killed << 32));
         let done = one_round(places, &shop, round, &data, &mut random, kills - killed).await?;
         killed += done.killed;
         let (tasks, wrong) = (5 * EACH as u64, done.wrong);
         println!(
-            "round {round}: {tasks} tasks over {} kills; retried by an operator {}, orders given up {}",
-            done.killed, done.retried, done.given_up
+            "round {round}: {tasks} tasks over {} kills; retried by an operator {}, orders given up {}; {} wrong; \
+             {killed} of {kills} kills after {} s",
+            done.killed,
+            done.retried,
+            done.given_up,
+            wrong.len(),
+            begin.elapsed().as_secs()
         );
         for why in &wrong {
             println!("    {why}");
@@ -80,7 +89,8 @@ async fn one_round(
     let mut host = Host::sound(places, data, &[]).await?;
     let grant = [format!("browser {}", shop.url)];
     for tool in ["basic_flood", "basic_state", "basic_sleep", "basic_determinism"] {
-        host.install(&places.guests.join(format!("{tool}.wasm")), &[]).await?;
+        let grants: &[_] = if tool == "basic_determinism" { &["workdir".to_owned()] } else { &[] };
+        host.install(&places.guests.join(format!("{tool}.wasm")), grants).await?;
     }
     host.install(&places.examples.join("order.wasm"), &grant).await?;
     create(&host.url, shop, round).await?;

@@ -23,8 +23,8 @@ use std::path::PathBuf;
 pub(crate) enum What {
     /// Every fault point, of each `every` hits one; `only`: this scenario, and no other.
     Points { every: u64, only: Option<Only> },
-    /// So many kills at any moment over many tasks.
-    Kills { kills: u64 },
+    /// So many kills at any moment over many tasks, as this seed has them; `from` of them are done already.
+    Kills { kills: u64, seed: Option<u64>, from: u64 },
     /// A disk that fills, and one that can't be written any more.
     Disk,
     /// A host that is stopped for a while.
@@ -36,6 +36,8 @@ pub(crate) enum What {
 pub(crate) enum Only {
     /// The order, made by the script.
     Script,
+    /// The order, made by the plugin in JavaScript.
+    Js,
     /// Every verb of a page.
     Pages,
 }
@@ -78,6 +80,7 @@ pub(crate) async fn run(places: &Places, what: What) -> Result<()> {
             let mut tally = Tally::default();
             let scenarios: &[_] = match only {
                 Some(Only::Script) => &[&scenario::SCRIPT],
+                Some(Only::Js) => &[&scenario::JS],
                 Some(Only::Pages) => &[&scenario::PAGES],
                 None => &[&scenario::ORDER, &scenario::ERRAND, &scenario::PAGES],
             };
@@ -87,7 +90,7 @@ pub(crate) async fn run(places: &Places, what: What) -> Result<()> {
             }
             Ok(tally)
         }
-        What::Kills { kills } => kills::run(places, folder.path(), kills).await,
+        What::Kills { kills, seed, from } => kills::run(places, folder.path(), kills, seed, from).await,
         What::Disk => disk::run(places, folder.path()).await,
         What::Stops => stops::run(places, folder.path()).await,
     };

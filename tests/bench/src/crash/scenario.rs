@@ -56,6 +56,9 @@ pub(super) const ORDER: Scenario = Scenario {
 /// The same order, made by the script of examples/order-script.
 pub(super) const SCRIPT: Scenario = Scenario { tool: "order-script", ..ORDER };
 
+/// The same order, made by the plugin of examples/order-js.
+pub(super) const JS: Scenario = Scenario { tool: "order-js", ..ORDER };
+
 /// Requests, files that are kept at the end of a turn, and two waits in each of which the turn is parked.
 pub(super) const ERRAND: Scenario = Scenario {
     tool: "crash_errand",
@@ -101,6 +104,9 @@ pub(super) const PAGES: Scenario = Scenario {
 impl Scenario {
     /// Its component; a script is packed into `folder`.
     pub(super) async fn component(&self, places: &Places, folder: &Path) -> Result<PathBuf> {
+        if self.tool == JS.tool {
+            return places.js.clone().context("the order in JavaScript was not built");
+        }
         let from = match self.tool {
             "order" => &places.examples,
             "order-script" => folder,
@@ -118,7 +124,7 @@ impl Scenario {
 
     pub(super) fn grants(&self, shop: &str) -> Vec<String> {
         match self.tool {
-            "order" | "order-script" => vec![format!("browser {shop}")],
+            "order" | "order-script" | "order-js" => vec![format!("browser {shop}")],
             "crash_errand" => vec![format!("http {shop}"), "workdir".into()],
             _ => {
                 let mut grants: Vec<_> = ["browser", "browser-state", "http"].map(|on| format!("{on} {shop}")).into();
@@ -141,7 +147,9 @@ impl Scenario {
     /// The input of the task of this name.
     pub(super) fn input(&self, shop: &str, name: &str) -> Value {
         match self.tool {
-            "order" | "order-script" => json!({"item": "mug", "shop": shop, "email": format!("{name}@example.com")}),
+            "order" | "order-script" | "order-js" => {
+                json!({"item": "mug", "shop": shop, "email": format!("{name}@example.com")})
+            }
             _ => json!({"shop": shop, "name": name}),
         }
     }
@@ -149,7 +157,7 @@ impl Scenario {
     /// All that a shop has counted, in the order of `effects`.
     pub(super) async fn count(&self, shop: &Shop) -> Result<Vec<u64>> {
         match self.tool {
-            "order" | "order-script" => Ok(vec![shop.orders().await?]),
+            "order" | "order-script" | "order-js" => Ok(vec![shop.orders().await?]),
             _ => shop.errands(self.effects.iter().map(|effect| effect.kind)).await,
         }
     }

@@ -61,6 +61,17 @@ impl Random {
         Ok(Self(u64::try_from(seed & u128::from(u64::MAX))? | 1))
     }
 
+    /// The same again for the same seed.
+    pub(crate) fn of(seed: u64) -> Self {
+        // Neighbours have nothing in common, and none is zero, which would stay so.
+        Self(seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    /// What `of` takes, to have it again.
+    pub(crate) fn seed() -> Result<u64> {
+        Ok(u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis() & 0xffff_ffff)?)
+    }
+
     /// From `low` to below `high`.
     pub(crate) fn within(&mut self, low: u64, high: u64) -> u64 {
         self.0 ^= self.0 << 13;

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::Semaphore;
+use tokio::sync::{Barrier, Semaphore};
 use tokio::task::JoinSet;
 
 /// Tasks under way at once.
@@ -123,7 +123,7 @@ pub(super) async fn run(places: &Places, folder: &Path, tasks: usize) -> Result<
             );
             // The first round warms up what stays.
             let (from, before) = first.get_or_insert((tasks - left, held.clone()));
-            let kept = grown(before, &held, tasks - left - *from);
+            let kept = flat(&host, pid, before, tasks - left - *from).await;
             look(&mut tally, &format!("round {round}: descriptors and memory are flat"), kept.as_ref());
         }
         if killed > 0 {
@@ -173,13 +173,13 @@ fn count(done: Vec<(Way, Result<()>)>, tally: &mut Tally, ended: &mut BTreeMap<&
 
 /// Tasks that end in these ways, twenty at a time. `kill`: the host whose browser is killed as soon as all of them ask.
 async fn at_once(stand: &Arc<Stand>, ways: Vec<Way>, kill: Option<u32>) -> Vec<(Way, Result<()>)> {
-    let (room, asking) = (Arc::new(Semaphore::new(AT_ONCE)), Arc::new(Semaphore::new(0)));
-    let (count, mut set) = (ways.len(), JoinSet::new());
+    let (room, asking) = (Arc::new(Semaphore::new(AT_ONCE)), Arc::new(Barrier::new(ways.len())));
+    let mut set = JoinSet::new();
     for way in ways {
         let (stand, room, asking) = (stand.clone(), room.clone(), asking.clone());
         set.spawn(async move {
             let _room = room.acquire_owned().await;
-            let gate = kill.map(|pid| Gate { asking, of: count, pid });
+            let gate = kill.map(|pid| Gate { asking, pid });
             let done = tokio::time::timeout(PATIENCE, one(&stand, way, gate)).await;
             (way, done.unwrap_or_else(|_| Err(anyhow::anyhow!("it took more than {} s", PATIENCE.as_secs()))))
         });
@@ -189,24 +189,20 @@ async fn at_once(stand: &Arc<Stand>, ways: Vec<Way>, kill: Option<u32>) -> Vec<(
 
 /// Where tasks wait for each other before the browser is killed under them.
 struct Gate {
-    asking: Arc<Semaphore>,
-    of: usize,
+    asking: Arc<Barrier>,
     pid: u32,
 }
 
 impl Gate {
-    /// The last one kills.
+    /// One of them kills, and none goes on before.
     async fn pass(&self) -> Result<()> {
-        self.asking.add_permits(1);
-        if self.asking.available_permits() == self.of {
-            for browser in processes::browsers(self.pid)? {
-                processes::kill(browser)?;
-            }
-            self.asking.add_permits(1 + self.of);
-        }
-        let over = u32::try_from(self.of + 1)?;
-        let _over = self.asking.acquire_many(over).await?;
-        Ok(())
+        let killed = if self.asking.wait().await.is_leader() {
+            processes::browsers(self.pid).and_then(|all| all.into_iter().try_for_each(processes::kill))
+        } else {
+            Ok(())
+        };
+        self.asking.wait().await;
+        killed
     }
 }
 
@@ -282,6 +278,18 @@ async fn settled(host: &Host, pid: u32, browsers: usize) -> Result<Held> {
             return Ok(held);
         }
         ensure!(begin.elapsed() < SETTLED, "left are {health}, {profiles} files of profiles, {held:?}");
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+/// Waits until no more is held than when `before` was: Chromium gives back what it has when it comes to it.
+async fn flat(host: &Host, pid: u32, before: &Held, tasks: usize) -> Result<()> {
+    let begin = Instant::now();
+    loop {
+        let kept = grown(before, &Held::of(pid, &host.data)?, tasks);
+        if kept.is_ok() || begin.elapsed() > SETTLED {
+            return kept;
+        }
         tokio::time::sleep(LOOK).await;
     }
 }

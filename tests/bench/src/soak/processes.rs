@@ -8,7 +8,7 @@ use std::path::Path;
 /// What a host has at one moment.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Held {
-    /// Processes below it, by what they are: `browser`, `renderer`, `zygote` and others.
+    /// Processes below it, by what they are: `browser`, `renderer`, `zygote` and others of Chromium, or a command line.
     pub(super) processes: HashMap<String, usize>,
     /// Open descriptors of its own.
     pub(super) descriptors: usize,
@@ -78,7 +78,9 @@ fn below(pid: u32) -> Result<Vec<(u32, String)>> {
             look.push(*child);
             let line = std::fs::read_to_string(format!("/proc/{child}/cmdline")).unwrap_or_default();
             let kind = line.split(['\0', ' ']).find_map(|word| word.strip_prefix("--type="));
-            found.push((*child, kind.unwrap_or("browser").to_owned()));
+            let browser = line.contains("--user-data-dir").then_some("browser");
+            // Anything else by all that it says of itself.
+            found.push((*child, kind.or(browser).map_or_else(|| line.replace('\0', " "), str::to_owned)));
         }
     }
     Ok(found)

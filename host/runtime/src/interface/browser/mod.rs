@@ -7,14 +7,19 @@
 //! - `open` makes pages, `act` and `form` change them, `read`, `capture` and `download` look and keep;
 //! - `storage` is what sites have stored, under a grant of its own.
 
+#[expect(clippy::disallowed_methods, reason = "what it does to a page or a context runs inside of a step")]
 mod act;
 mod capture;
 mod download;
+#[expect(clippy::disallowed_methods, reason = "what it does to a page or a context runs inside of a step")]
 mod form;
 mod open;
+#[expect(clippy::disallowed_methods, reason = "what it does to a page or a context runs inside of a step")]
 mod read;
 mod settings;
+#[expect(clippy::disallowed_methods, reason = "what it does to a page or a context runs inside of a step")]
 mod storage;
+#[expect(clippy::disallowed_methods, reason = "what it does to a page or a context runs inside of a step")]
 mod upload;
 mod verb;
 mod wait;

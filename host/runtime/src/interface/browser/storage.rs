@@ -118,7 +118,7 @@ async fn there(turn: &Turn) -> Result<(), Error> {
         return Ok(());
     }
     match turn.pages.held.lock().first() {
-        Some(number) => Err(gone(*number)),
+        Some(number) => Err(gone(turn, *number)),
         None => Ok(()),
     }
 }

@@ -6,7 +6,7 @@ use crate::bindings::windlass::plugin::types::Error;
 use crate::host::Host;
 use crate::step::{Done, Step};
 use crate::turn::{Turn, error};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::future::Future;
 use std::sync::Arc;
 use windlass_browser::{Call as BrowserCall, Page};
@@ -49,11 +49,14 @@ pub(super) fn words(doing: &str, done: &str, what: &str) -> (String, String) {
 }
 
 pub(super) fn page_of(turn: &Turn, number: u32) -> Result<Page, Error> {
-    turn.pages.open.lock().get(&number).cloned().ok_or_else(|| gone(number))
+    turn.pages.open.lock().get(&number).cloned().ok_or_else(|| gone(turn, number))
 }
 
-pub(super) fn gone(number: u32) -> Error {
-    error("page-lost", format!("page p{number} is gone: it was closed, or the host was restarted; open one again"))
+/// A page that is not there any more; `details` say where it was seen last.
+pub(super) fn gone(turn: &Turn, number: u32) -> Error {
+    let message = format!("page p{number} is gone: it was closed, or the host was restarted; open one again");
+    let details = turn.pages.was_at(number).map(|url| json!({ "url": url }).to_string());
+    Error { details, ..error("page-lost", message) }
 }
 
 /// Calls that could show what a secret says, in whatever form the page likes.

@@ -1,0 +1,50 @@
+//! The data folder is ours alone, and what stands in it is what it seems: no part of it may be a link.
+//!
+//! The folder itself may be one, as an operator chose it. A link inside of it would lead what the host writes, and above
+//! all what it removes, to a place that is somebody else's.
+
+use crate::StoreError;
+use rustix::fs::{CWD, Mode, OFlags};
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+/// Looks at parts of a data folder before they are used. One that is not there is fine.
+///
+/// # Errors
+/// `Link` for the first that is a symbolic link, `Io` where it can't be looked at.
+pub fn refuse_links(data: &Path, parts: &[&str]) -> Result<(), StoreError> {
+    for part in parts {
+        let path = data.join(part);
+        match std::fs::symlink_metadata(&path) {
+            Ok(found) if found.is_symlink() => return Err(StoreError::Link(path)),
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                return Err(StoreError::Io(format!("{}: {error}", path.display())));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Opens a regular file for reading. What its path ends in may be no link, and a pipe is refused, not waited for. Blocks.
+///
+/// # Errors
+/// Those of the file system; `InvalidInput` for what is no regular file.
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    open(path, OFlags::NOFOLLOW)
+}
+
+/// The same for a file that somebody named, wherever a link leads.
+///
+/// # Errors
+/// As [`open_regular`].
+pub fn open_named(path: &Path) -> io::Result<File> {
+    open(path, OFlags::empty())
+}
+
+fn open(path: &Path, how: OFlags) -> io::Result<File> {
+    let flags = how | OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::openat(CWD, path, flags, Mode::empty())?);
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::new(ErrorKind::InvalidInput, "no regular file")) }
+}
