@@ -20,6 +20,9 @@ use crate::frames::{Frames, Place};
 use crate::options::{Dialogs, PageOptions};
 use crate::records::Records;
 
+/// Why a page is gone that has ended as pages do.
+pub(crate) const CLOSED: &str = "it was closed";
+
 /// Documents remembered a page. A `goto` looks for its own among the last ones.
 const DOCUMENTS: usize = 32;
 
@@ -268,6 +271,11 @@ impl Tab {
         }
     }
 
+    /// It was closed, as by a script of its own: it has not crashed, its browser runs on, and its context too.
+    pub(crate) fn has_closed(&self) -> bool {
+        self.state.borrow().gone.as_deref() == Some(CLOSED) && self.owner().is_some()
+    }
+
     pub(crate) fn gone(&self) -> Option<Error> {
         self.state.borrow().gone.as_ref().map(Error::page_lost)
     }
@@ -332,7 +340,7 @@ impl Tab {
             Err(Failure::Protocol { message, .. })
                 if message.contains("Session with given id not found") && self.gone().is_some() =>
             {
-                Err(self.gone().unwrap_or_else(|| Error::page_lost("it was closed")))
+                Err(self.gone().unwrap_or_else(|| Error::page_lost(CLOSED)))
             }
             other => Ok(other),
         }
@@ -385,7 +393,7 @@ impl Tab {
         let mut state = self.state.subscribe();
         match state.wait_for(|state| state.gone.is_some()).await {
             Ok(state) => Error::page_lost(state.gone.as_deref().unwrap_or_default()),
-            Err(_) => Error::page_lost("it was closed"),
+            Err(_) => Error::page_lost(CLOSED),
         }
     }
 }

@@ -33,7 +33,10 @@ impl Page {
     /// [`Code::Script`]: what it threw, or that it can't be read; [`Code::Invalid`] for a value that is no JSON;
     /// [`Code::Unavailable`] if the page went to another document meanwhile.
     pub async fn evaluate(&self, script: &str, argument: &Value, call: &Call) -> Result<Value, Error> {
-        let deadline = call.start();
+        self.evaluate_until(script, argument, &call.start()).await
+    }
+
+    async fn evaluate_until(&self, script: &str, argument: &Value, deadline: &Deadline) -> Result<Value, Error> {
         let expression = format!(
             "(() => {{ const script = ({}\n); return typeof script === 'function' ? script({argument}) : script }})()",
             script.trim().trim_end_matches(';')
@@ -42,7 +45,7 @@ impl Page {
             "expression": expression, "returnByValue": true, "awaitPromise": true, "userGesture": true,
         });
         let session = std::sync::Arc::clone(&self.inner.tab.session);
-        self.run_script(&session, "Runtime.evaluate", &params, &deadline).await
+        self.run_script(&session, "Runtime.evaluate", &params, deadline).await
     }
 
     /// Runs a function with the one match and `argument` in the frame it is in: `(element, argument) => …`. Waits until it
@@ -92,8 +95,7 @@ impl Page {
     pub async fn wait_for_function(&self, script: &str, argument: &Value, call: &Call) -> Result<Value, Error> {
         let deadline = call.start();
         loop {
-            let once = Call { timeout: deadline.remaining(), cancel: call.cancel.clone() };
-            match self.evaluate(script, argument, &once).await {
+            match self.evaluate_until(script, argument, &deadline).await {
                 Ok(value) if is_true(&value) => return Ok(value),
                 Ok(_) => {}
                 // The next document is asked.

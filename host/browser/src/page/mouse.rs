@@ -121,7 +121,11 @@ impl Page {
                 Gesture::Click(options) => clicks(point, options)?,
                 Gesture::Tap => taps(point),
             };
-            let clicked = self.dispatch(events, &aimed.place, &around, waiting).await?;
+            let clicked = match self.dispatch(events, &aimed.place, &around, waiting).await {
+                // What was clicked has closed its own page.
+                Err(error) if error.code == Code::PageLost && self.inner.tab.has_closed() => None,
+                clicked => clicked?,
+            };
             live.over();
             match clicked {
                 Some(Clicked { hit: false, covering: Some(covering) }) => {

@@ -20,7 +20,7 @@ use crate::downloads::Downloads;
 use crate::event::{Event, Outlet};
 use crate::fence::Fence;
 use crate::options::DialogAnswer;
-use crate::tab::{Identity, Owner, Tab};
+use crate::tab::{CLOSED, Identity, Owner, Tab};
 use events::*;
 
 /// Dialogs reported a page; a page can open any number of them.
@@ -339,7 +339,7 @@ impl Handler for Targets {
             }
             "Target.detachedFromTarget" => {
                 if let Some(Detached { session }) = event.params() {
-                    self.detached(&session, "it was closed");
+                    self.detached(&session, CLOSED);
                 }
             }
             "Target.targetCrashed" => {

@@ -80,6 +80,8 @@ fn kill(pid: u32) {
 /// Processes end without telling us: looks again and again, for 10 seconds at most.
 pub(crate) async fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let mut tick = tokio::time::interval(Duration::from_millis(5));
+    // To look can take longer than that; what is waited for has to run all the same.
+    tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let begin = Instant::now();
     while !holds() {
         assert!(begin.elapsed() < Duration::from_secs(10), "{what} did not come true");
