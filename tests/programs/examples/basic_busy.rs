@@ -8,7 +8,7 @@ fn basic_busy() -> Result<()> {
     for round in 1_u32.. {
         info!("Round {round}");
         while messages().is_empty() {}
-        confirm(&format!("rest{round}"), "Shall I go on?")?;
+        confirm(format!("rest{round}"), "Shall I go on?")?;
     }
     Ok(())
 }
