@@ -6,7 +6,7 @@ use crate::bench::{Bench, failure, operator, outcome};
 use crate::guests;
 use serde_json::json;
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -70,6 +70,38 @@ fn chromiums(bench: &Bench) -> Vec<(u32, Vec<u32>)> {
 fn signal(name: &str, pids: &[u32]) {
     let pids = pids.iter().map(u32::to_string);
     assert!(Command::new("kill").arg(format!("-{name}")).args(pids).status().unwrap().success());
+}
+
+/// A browser that somebody else has started; it ends with the test.
+struct Elsewhere(Child);
+
+impl Elsewhere {
+    /// With the address at which it is reached.
+    fn start(profile: &std::path::Path) -> (Self, String) {
+        let executable = Browser::locate(&windlass_browser::Config::default()).unwrap();
+        let mut chromium = Command::new(executable)
+            .args(["--headless", "--no-sandbox", "--remote-debugging-port=0", "about:blank"])
+            .arg(format!("--user-data-dir={}", profile.display()))
+            .stderr(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let said = BufReader::new(chromium.stderr.take().unwrap()).lines();
+        let socket = said.map_while(Result::ok).find_map(|line| Some(line.split_once("listening on ")?.1.to_owned()));
+        let url = socket.unwrap().replace("ws://", "http://").split("/devtools").next().unwrap().to_owned();
+        (Self(chromium), url)
+    }
+
+    fn kill(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Drop for Elsewhere {
+    fn drop(&mut self) {
+        self.kill();
+    }
 }
 
 async fn create_as(bench: &Bench, principal: &str, tool: &str, input: serde_json::Value) -> TaskId {
@@ -201,17 +233,7 @@ async fn a_page_that_needs_too_much_memory_is_lost_and_the_limits_are_the_hosts(
 #[tokio::test(flavor = "multi_thread")]
 async fn a_remote_browser_does_the_work_takes_uploads_and_refuses_downloads() {
     let folder = tempfile::tempdir().unwrap();
-    let executable = Browser::locate(&windlass_browser::Config::default()).unwrap();
-    let mut chromium = Command::new(executable)
-        .args(["--headless", "--no-sandbox", "--remote-debugging-port=0", "about:blank"])
-        .arg(format!("--user-data-dir={}", folder.path().display()))
-        .stderr(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    let said = BufReader::new(chromium.stderr.take().unwrap()).lines();
-    let socket = said.map_while(Result::ok).find_map(|line| Some(line.split_once("listening on ")?.1.to_owned()));
-    let url = socket.unwrap().replace("ws://", "http://").split("/devtools").next().unwrap().to_owned();
+    let (mut chromium, url) = Elsewhere::start(folder.path());
     let remote = |config: &mut windlass_browser::Config| config.remote = Some(Remote { url, reach: None });
     let (bench, site) = (Bench::with_browser(remote).await, site().await);
     bench.install(guests::BROWSER_STEPS, &[&grant(&site)]).await;
@@ -225,8 +247,7 @@ async fn a_remote_browser_does_the_work_takes_uploads_and_refuses_downloads() {
     assert!(chromiums(&bench).is_empty(), "none of our own");
     let id = bench.create("browser_ends", json!({"url": site.url(), "how": "wait"})).await;
     until_waits(&bench, id, "Wait until").await;
-    chromium.kill().unwrap();
-    chromium.wait().unwrap();
+    chromium.kill();
     let told = bench.until_log(id, |log| log.iter().any(|r| r.kind == Kind::PageLost));
     tokio::time::timeout(LEARNS, told).await.expect("the end of a remote browser is told within 5 s");
     assert_eq!(lines(&bench, id).await, ["ended page-lost", "again unavailable"]);

@@ -363,7 +363,19 @@ impl windlass_browser::Policy for TwoLists {
 
 #[tokio::test]
 async fn a_page_may_load_from_where_it_may_not_go() {
-    let world = World::new().await;
+    two_lists(World::new().await).await;
+}
+
+#[tokio::test]
+async fn a_page_that_was_kept_ready_may_not_go_where_it_may_load_from() {
+    let world = World::with(|config| config.spare = true).await;
+    world.open(1).await;
+    let pid = world.browser.pid().unwrap();
+    crate::life::eventually("a page that is kept ready", || crate::life::renderers(pid).len() == 2).await;
+    two_lists(world).await;
+}
+
+async fn two_lists(world: World) {
     let cdn = Site::start().await;
     cdn.answer("/lib.js", Answer::Script("window.loaded = 1".into()));
     cdn.page("/frame", "<p>framed</p>");

@@ -492,6 +492,43 @@ async fn a_page_that_is_kept_ready_is_as_new_and_counts_for_nobody() {
 }
 
 #[tokio::test]
+async fn what_is_kept_ready_holds_nothing_of_those_before() {
+    let world = World::with(|config| config.spare = true).await;
+    let url = world.site.page("/", "<p>x</p>");
+    let stored = "[document.cookie, localStorage.getItem('owner'), window.name, history.length, document.referrer]";
+    let none = serde_json::Value::Null;
+    let pid = {
+        world.open(1).await.goto(&url, &call()).await.unwrap();
+        world.browser.pid().unwrap()
+    };
+    let mut owners = vec![];
+    for owner in ["ada", "bob", "eve"] {
+        eventually("a page that is kept ready", || renderers(pid).len() > owners.len() + 1).await;
+        let (sender, events) = tokio::sync::mpsc::unbounded_channel();
+        let grants = crate::Grants::new(&[world.site.origin()], windlass_browser::Verdict::Denied);
+        let context = world.browser.context(grants.clone(), sender).await.unwrap();
+        let page = context.open(1, PageOptions::default(), &call()).await.unwrap();
+        page.goto(&url, &call()).await.unwrap();
+        let found = page.evaluate(stored, &none, &call()).await.unwrap();
+        assert_eq!(found, serde_json::json!(["", null, "", 1, ""]), "{owner} finds nothing of others");
+        let mark =
+            "owner => { document.cookie = 'owner=' + owner; localStorage.setItem('owner', owner); name = owner }";
+        page.evaluate(mark, &owner.into(), &call()).await.unwrap();
+        owners.push((owner, context, page, grants, events));
+    }
+    // The end of one, or of its grants, is the end of nobody else.
+    let (_, gone, _, _, _) = owners.remove(0);
+    gone.close().await;
+    owners[0].3.revoke();
+    assert_code(owners[0].2.goto(&url, &call()).await, Code::Denied);
+    owners[1].2.goto(&url, &call()).await.unwrap();
+    let found = owners[1].2.evaluate("document.cookie", &none, &call()).await.unwrap();
+    assert_eq!(found, "owner=eve");
+    assert!(owners[1].4.try_recv().is_err(), "what is blocked is told to its owner alone");
+    assert!(matches!(owners[0].4.recv().await, Some(Event::Blocked { .. })));
+}
+
+#[tokio::test]
 async fn contexts_that_come_and_go_leave_nothing_behind() {
     let (world, _page) = World::showing("x").await;
     let pid = world.browser.pid().unwrap();
