@@ -259,7 +259,7 @@ impl Context {
     }
 
     fn open_count(&self) -> usize {
-        self.tabs().values().filter(|tab| tab.gone().is_none()).count()
+        self.tabs().values().filter(|tab| tab.gone().is_none() && tab.counts()).count()
     }
 
     fn opening(&self) -> MutexGuard<'_, HashSet<u32>> {

@@ -35,7 +35,7 @@ impl Spare {
         let made = place.blank(&Deadline::after(MAKING)).await;
         match made {
             Ok(tab) => {
-                tab.keep_spare(true);
+                tab.count(false);
                 Ok(Spare { guard, place, tab })
             }
             Err(error) => {
@@ -78,7 +78,7 @@ impl Spares {
             spare.end();
             return None;
         }
-        spare.tab.keep_spare(false);
+        spare.tab.count(true);
         Some(spare)
     }
 

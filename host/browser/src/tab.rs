@@ -7,6 +7,7 @@
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -152,8 +153,8 @@ pub(crate) struct Tab {
     attempts: Mutex<HashSet<String>>,
     /// Every document in it is empty, and comes from nowhere.
     blank: AtomicBool,
-    /// Kept ready for a context that is not there yet.
-    spare: AtomicBool,
+    /// Kept ready for a context that is not there yet, or on its way out: it is none of the pages that somebody has.
+    uncounted: AtomicBool,
 }
 
 impl Tab {
@@ -176,7 +177,7 @@ impl Tab {
             popups: watch::Sender::default(),
             attempts: Mutex::default(),
             blank: AtomicBool::new(false),
-            spare: AtomicBool::new(false),
+            uncounted: AtomicBool::new(false),
         }
     }
 
@@ -193,12 +194,13 @@ impl Tab {
         self.attempts.lock().unwrap_or_else(PoisonError::into_inner).insert(request.to_owned())
     }
 
-    pub(crate) fn is_spare(&self) -> bool {
-        self.spare.load(Ordering::SeqCst)
+    /// Whether it is one of the pages that there may be.
+    pub(crate) fn counts(&self) -> bool {
+        !self.uncounted.load(Ordering::SeqCst)
     }
 
-    pub(crate) fn keep_spare(&self, spare: bool) {
-        self.spare.store(spare, Ordering::SeqCst);
+    pub(crate) fn count(&self, counts: bool) {
+        self.uncounted.store(!counts, Ordering::SeqCst);
     }
 
     pub(crate) fn is_blank(&self) -> bool {
@@ -344,6 +346,11 @@ impl Tab {
             }
             other => Ok(other),
         }
+    }
+
+    /// How long renderers of its browser had to wait for a processor so far.
+    pub(crate) fn starved(&self) -> Duration {
+        self.connection.starved()
     }
 
     /// A call that has no reason to fail but the page's end.

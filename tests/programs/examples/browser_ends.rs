@@ -28,7 +28,8 @@ fn code_of<T>(result: Result<T>) -> String {
 const LOOP: &str = "() => { const loop = document.createElement('button'); loop.id = 'loop'; loop.textContent = 'Loop'; \
     loop.onclick = () => { for (;;); }; document.body.prepend(loop) }";
 const OBJECTS: &str = "() => { const all = []; for (;;) all.push({ all: [all.length] }) }";
-const BUFFERS: &str = "() => new Promise(() => { const all = []; setInterval(() => all.push(new Uint8Array(32e6).fill(1)), 10) })";
+const BUFFERS: &str =
+    "() => new Promise(() => { const all = []; setInterval(() => all.push(new Uint8Array(32e6).fill(1)), 10) })";
 
 /// Stays on a page until that ends; then tries to go on.
 fn until_it_ends(page: &Page, url: &str, how: &str, lines: &mut Vec<String>) -> Result<()> {
@@ -63,7 +64,8 @@ fn pages(url: &str, lines: &mut Vec<String>) {
 
 /// What may be loaded, and where one may go.
 fn two_lists(page: &Page, other: &str, lines: &mut Vec<String>) -> Result<()> {
-    let load = "async url => { try { await fetch(url, { mode: 'no-cors' }); return 'loaded' } catch { return 'failed' } }";
+    let load =
+        "async url => { try { await fetch(url, { mode: 'no-cors' }); return 'loaded' } catch { return 'failed' } }";
     lines.push(format!("fetch {}", page.evaluate::<String>(load, format!("{other}/verbs/report.csv"))?));
     let frame = "url => new Promise(done => { const frame = document.createElement('iframe'); frame.onload = () => done('framed'); \
                  frame.src = url; document.body.prepend(frame) })";
@@ -74,8 +76,11 @@ fn two_lists(page: &Page, other: &str, lines: &mut Vec<String>) -> Result<()> {
     let missing = gone.as_ref().and_then(|error| error.details()?.get("grant")?.as_str());
     lines.push(missing.unwrap_or_default().to_owned());
     page.evaluate::<()>("url => { location = url }", format!("{other}/verbs"))?;
-    page.with(Settings::new().timeout(Duration::from_millis(500))).wait_for_url(format!("{other}/verbs")).ok();
-    lines.push(format!("script {}", if page.url()?.starts_with(other) { "went" } else { "stayed" }));
+    // A refused address is that of an error page.
+    page.with(Settings::new().timeout(Duration::from_secs(3))).wait_for_url(format!("{other}/verbs")).ok();
+    let there = page.url()?.starts_with(other)
+        && page.with(Settings::new().timeout(Duration::from_secs(1))).wait_for("#files", Until::Visible).is_ok();
+    lines.push(format!("script {}", if there { "went" } else { "stayed" }));
     Ok(())
 }
 

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -91,9 +92,19 @@ pub(crate) struct Connection {
     outgoing: mpsc::UnboundedSender<Vec<u8>>,
     next_id: AtomicU64,
     pending: Mutex<Pending>,
+    /// Milliseconds that a renderer of the browser was ready to run and had no processor.
+    starved: AtomicU64,
 }
 
 impl Connection {
+    pub(crate) fn note_starved(&self, time: Duration) {
+        self.starved.fetch_add(u64::try_from(time.as_millis()).unwrap_or_default(), Ordering::Relaxed);
+    }
+
+    pub(crate) fn starved(&self) -> Duration {
+        Duration::from_millis(self.starved.load(Ordering::Relaxed))
+    }
+
     /// Starts to read and write; must be called inside a tokio runtime.
     pub(crate) fn open(
         read: impl AsyncRead + Unpin + Send + 'static,
@@ -101,7 +112,12 @@ impl Connection {
         handler: Arc<dyn Handler>,
     ) -> Arc<Connection> {
         let (outgoing, messages) = mpsc::unbounded_channel();
-        let connection = Arc::new(Connection { outgoing, next_id: AtomicU64::new(1), pending: Mutex::default() });
+        let connection = Arc::new(Connection {
+            outgoing,
+            next_id: AtomicU64::new(1),
+            pending: Mutex::default(),
+            starved: AtomicU64::new(0),
+        });
         tokio::spawn(write_all(write, messages));
         let weak = Arc::downgrade(&connection);
         tokio::spawn(async move {

@@ -188,11 +188,18 @@ impl Page {
         Ok(self.masked(self.ask("title", &json!(null), "the title", &call.start()).await?))
     }
 
-    /// Closes the page without asking it. Closing a page that is gone is no error.
-    pub async fn close(&self, call: &Call) -> Result<(), Error> {
+    /// Begins to close the page, and does not wait: from now on it is none of those that may be open.
+    pub fn let_go(&self) {
         let tab = &self.inner.tab;
         tab.disown();
+        tab.count(false);
         tab.post_to_browser("Target.closeTarget", &json!({"targetId": tab.target}));
+    }
+
+    /// Closes the page without asking it. Closing a page that is gone is no error.
+    pub async fn close(&self, call: &Call) -> Result<(), Error> {
+        self.let_go();
+        let tab = &self.inner.tab;
         let deadline = call.start().at_most(CLOSE_TIMEOUT);
         tab.wait("the page to close", &deadline, |state| state.gone.is_some().then_some(())).await
     }

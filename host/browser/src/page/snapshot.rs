@@ -29,6 +29,9 @@ pub(super) struct Refs {
 /// Snapshots remembered, each of other options.
 const REMEMBERED: usize = 8;
 
+/// What a snapshot waits for, in messages.
+pub(super) const WAITING_FOR: &str = "the snapshot";
+
 impl Refs {
     pub(super) fn place_of(&self, reference: &str) -> Option<Place> {
         let number: u64 = reference.strip_prefix('e')?.parse().ok()?;
@@ -125,7 +128,7 @@ impl Page {
             lines.clear();
             match self.take(options, root.as_ref(), &mut lines, &deadline).await? {
                 Some(more) => break more,
-                None if deadline.passed() => return Err(deadline.timed_out("the snapshot")),
+                None if deadline.passed() => return Err(deadline.timed_out(WAITING_FOR)),
                 None => {}
             }
         };
@@ -153,7 +156,7 @@ impl Page {
         lines: &mut Vec<String>,
         deadline: &Deadline,
     ) -> Result<Option<u64>, Error> {
-        let waiting_for = "the snapshot";
+        let waiting_for = WAITING_FOR;
         let request = |next: u64, left: usize, indent: usize| {
             let depth = options.depth.map(|depth| u64::from(depth).saturating_sub(indent as u64));
             json!({"next": next, "limit": left, "interactive": options.interactive, "depth": depth})

@@ -52,6 +52,9 @@ pub(super) const GRACE: Duration = Duration::from_millis(500);
 const SILENCE: Duration = Duration::from_millis(2000);
 const LAST_WORD: Duration = Duration::from_millis(2500);
 
+/// So long a renderer may wait for a processor without being given the time again.
+const FAIR: Duration = Duration::from_millis(250);
+
 /// The worlds of a page, by document.
 #[derive(Default)]
 pub(super) struct Worlds {
@@ -152,7 +155,7 @@ impl Page {
             biased;
             answered = tab.answer::<Evaluated>(answer, waiting_for, deadline) => answered?,
             // A snapshot of a huge page keeps it busy itself.
-            () = self.standstill(&place.session), if name != "snapshot" => return Err(still(waiting_for)),
+            () = self.standstill_while(&place.session, waiting_for), if name != "snapshot" => return Err(still(waiting_for)),
         };
         match answered {
             Ok(Evaluated { exception: Some(exception), .. }) if exception.is("no engine here") => {
@@ -196,11 +199,28 @@ impl Page {
 
     /// Returns when the renderer behind a session does not answer any more.
     pub(super) async fn standstill(&self, session: &Arc<str>) {
+        self.silent(session, false).await;
+    }
+
+    /// The same. Where it may be our own snapshot that keeps a page busy, the renderer is given the time again in which it
+    /// had no processor; what acts is told in time whatever the machine does.
+    async fn standstill_while(&self, session: &Arc<str>, waiting_for: &str) {
+        self.silent(session, waiting_for == super::snapshot::WAITING_FOR).await;
+    }
+
+    async fn silent(&self, session: &Arc<str>, patient: bool) {
+        let tab = &self.inner.tab;
         loop {
             tokio::time::sleep(SILENCE).await;
-            let ping = self.inner.tab.send_in(session, "Runtime.evaluate", &json!({"expression": "0"}));
-            if tokio::time::timeout(LAST_WORD, ping.wait::<Value>()).await.is_err() {
-                return;
+            let ping = tab.send_in(session, "Runtime.evaluate", &json!({"expression": "0"})).wait::<Value>();
+            tokio::pin!(ping);
+            let (mut limit, mut starved) = (LAST_WORD, tab.starved());
+            while tokio::time::timeout(limit, &mut ping).await.is_err() {
+                limit = tab.starved().saturating_sub(starved);
+                starved = tab.starved();
+                if !patient || limit < FAIR {
+                    return;
+                }
             }
         }
     }
@@ -218,7 +238,7 @@ impl Page {
         let made = tokio::select! {
             biased;
             made = make(&self.inner.tab, place, waiting_for, deadline) => made?,
-            () = self.standstill(&place.session) => return Err(still(waiting_for)),
+            () = self.standstill_while(&place.session, waiting_for) => return Err(still(waiting_for)),
         };
         match made {
             Ok(world) => {

@@ -115,9 +115,9 @@ impl Targets {
         self.state().by_target.values().for_each(|tab| tab.disown());
     }
 
-    /// Tabs that are open, those nobody knows of included, but not what is kept ready.
+    /// Tabs that are open, those nobody knows of included, but not what is kept ready or on its way out.
     pub(crate) fn count(&self) -> usize {
-        self.state().by_target.values().filter(|tab| !tab.is_spare()).count()
+        self.state().by_target.values().filter(|tab| tab.counts()).count()
     }
 
     /// The renderer that ends next has needed too much memory.

@@ -182,8 +182,9 @@ pub(super) fn let_go(host: &mut Host, page: Handle) -> wasmtime::Result<()> {
     let handle = host.table.delete(page)?;
     host.turn.pages.held.lock().remove(&handle.number);
     let page = host.turn.pages.open.lock().remove(&handle.number);
+    // What is opened next finds its room.
     if let Some(page) = page {
-        tokio::spawn(async move { page.close(&BrowserCall::new(CLOSE)).await });
+        page.let_go();
     }
     Ok(())
 }
