@@ -56,6 +56,9 @@ impl Deref for Pages {
     }
 }
 
+/// Folders so far: the name of one is not given again.
+static FOLDERS: AtomicUsize = AtomicUsize::new(0);
+
 /// What stays while nobody runs the turn.
 pub(crate) struct Kept {
     services: Weak<Services>,
@@ -89,7 +92,7 @@ impl Pages {
                 plugin: plugin.to_owned(),
                 principal: principal.clone(),
                 taint: Taint::default(),
-                folder: services.passing.join(format!("{task}-{number}")),
+                folder: services.passing.join(format!("{task}-{number}-{}", FOLDERS.fetch_add(1, Ordering::Relaxed))),
                 turn: Mutex::default(),
                 masks: Mutex::default(),
                 told: AtomicUsize::new(0),
@@ -144,9 +147,26 @@ impl Kept {
         self.open.lock().clear();
         if let Some(context) = self.context.lock().await.take() {
             context.close().await;
-            let folder = self.folder.clone();
-            let _ = tokio::task::spawn_blocking(move || passing::clear(&folder)).await;
+            self.sweep().await;
         }
+    }
+
+    /// Removes its files, and once more later: Chromium may make the folder again for a download that was just beginning.
+    async fn sweep(&self) {
+        let folder = self.folder.clone();
+        let clear = move || {
+            let folder = folder.clone();
+            tokio::task::spawn_blocking(move || passing::clear(&folder))
+        };
+        let _ = clear().await;
+        tokio::spawn(async move {
+            for pause in [Duration::from_millis(200), Duration::from_secs(3)] {
+                tokio::time::sleep(pause).await;
+                if let Ok(Err(error)) = clear().await {
+                    tracing::warn!(%error, "a folder of files on their way stays until the host ends");
+                }
+            }
+        });
     }
 
     /// Where files lie that pages take, while the context is there.
