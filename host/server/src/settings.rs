@@ -630,6 +630,12 @@ mod tests {
         }
         let error = Raw::gather(&BTreeMap::new(), Some(folder.path()), &|_| None).unwrap_err().to_string();
         assert!(error.contains("no regular file"), "{error}");
+        assert!(
+            Raw::gather(&BTreeMap::new(), Some(Path::new("/dev/null")), &|_| None).is_ok(),
+            "the file that says nothing"
+        );
+        let error = Raw::gather(&BTreeMap::new(), Some(Path::new("/dev/zero")), &|_| None).unwrap_err().to_string();
+        assert!(error.ends_with("it is larger than 1 MiB"), "{error}");
     }
 
     #[test]

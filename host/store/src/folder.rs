@@ -5,8 +5,9 @@
 
 use crate::StoreError;
 use rustix::fs::{CWD, Mode, OFlags};
-use std::fs::File;
+use std::fs::{File, FileType};
 use std::io::{self, ErrorKind};
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
 /// Looks at parts of a data folder before they are used. One that is not there is fine.
@@ -32,19 +33,24 @@ pub fn refuse_links(data: &Path, parts: &[&str]) -> Result<(), StoreError> {
 /// # Errors
 /// Those of the file system; `InvalidInput` for what is no regular file.
 pub fn open_regular(path: &Path) -> io::Result<File> {
-    open(path, OFlags::NOFOLLOW)
+    open(path, OFlags::NOFOLLOW, |kind| kind.is_file())
 }
 
-/// The same for a file that somebody named, wherever a link leads.
+/// The same for a file that somebody named, wherever a link leads. `/dev/null` and its like are files here: they answer at
+/// once, and whoever reads them bounds what there may be to read.
 ///
 /// # Errors
 /// As [`open_regular`].
 pub fn open_named(path: &Path) -> io::Result<File> {
-    open(path, OFlags::empty())
+    open(path, OFlags::empty(), |kind| kind.is_file() || kind.is_char_device())
 }
 
-fn open(path: &Path, how: OFlags) -> io::Result<File> {
+fn open(path: &Path, how: OFlags, fits: impl Fn(FileType) -> bool) -> io::Result<File> {
     let flags = how | OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::openat(CWD, path, flags, Mode::empty())?);
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::new(ErrorKind::InvalidInput, "no regular file")) }
+    if fits(file.metadata()?.file_type()) {
+        Ok(file)
+    } else {
+        Err(io::Error::new(ErrorKind::InvalidInput, "no regular file"))
+    }
 }
