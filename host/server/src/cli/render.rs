@@ -119,6 +119,11 @@ impl Place {
         let grant = context.hints.command(&format!("plugin grant {}", shown(&task["plugin"])));
         Self { url: url.to_owned(), grant }
     }
+
+    /// Another command that grants, up to the permission.
+    pub(super) fn grant_by(&mut self, command: &str) {
+        command.clone_into(&mut self.grant);
+    }
 }
 
 /// Columns before the text: time, seq and glyph with their spaces.
