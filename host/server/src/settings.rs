@@ -213,6 +213,8 @@ impl Raw {
         let asked = config.map(Path::to_owned).or_else(|| environment("WINDLASS_CONFIG").map(PathBuf::from));
         let path = asked.clone().or_else(|| Some(config_folder(&environment)?.join("windlass.toml")));
         let text = match &path {
+            // How one says that no file is meant.
+            Some(path) if path == Path::new("/dev/null") => Some(String::new()),
             Some(path) => match read_text(path) {
                 Ok(text) => Some(text),
                 Err(error) if asked.is_none() && error.kind() == std::io::ErrorKind::NotFound => None,
@@ -630,6 +632,7 @@ mod tests {
         }
         let error = Raw::gather(&BTreeMap::new(), Some(folder.path()), &|_| None).unwrap_err().to_string();
         assert!(error.contains("no regular file"), "{error}");
+        assert!(Raw::gather(&BTreeMap::new(), Some(Path::new("/dev/null")), &|_| None).is_ok(), "no file is meant");
     }
 
     #[test]
