@@ -3,6 +3,7 @@
 use crate::bench::{Bench, operator};
 use crate::guests;
 use std::fmt::Write as _;
+use windlass_runtime::Beside;
 
 fn component(path: &str) -> Vec<u8> {
     std::fs::read(path).unwrap()
@@ -42,17 +43,15 @@ fn with_section(mut bytes: Vec<u8>, name: &str, data: &[u8]) -> Vec<u8> {
     bytes
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn each_refusal_teaches() {
-    let bench = Bench::new().await;
-    bench.install(guests::BASIC_HELLO, &[]).await;
+/// Components with the lines that are granted to them, each refused for another reason.
+fn fixtures() -> Vec<(&'static str, Vec<u8>, Vec<String>)> {
     let hello = || component(guests::BASIC_HELLO);
     let half = {
         let all = hello();
         all[..all.len() / 2].to_vec()
     };
     let none: Vec<String> = vec![];
-    let cases: Vec<(&str, Vec<u8>, Vec<String>)> = vec![
+    vec![
         ("not wasm", b"#!/bin/sh\necho hello\n".to_vec(), none.clone()),
         ("empty", Vec::new(), none.clone()),
         ("core module", b"\0asm\x01\0\0\0".to_vec(), none.clone()),
@@ -82,16 +81,35 @@ async fn each_refusal_teaches() {
         ),
         ("import without permission", replaced(component(guests::CAPTURE), "[\"browser *\"]", "[           ]"), none),
         ("grant not asked for", hello(), vec!["browser *".into()]),
-    ];
+        ("does not compile", with_module(hello(), INVALID), vec![]),
+    ]
+}
+
+/// `(func (drop (i32.add)))`: a module that adds what is not there.
+const INVALID: &[u8] = b"\0asm\x01\0\0\0\x01\x04\x01\x60\0\0\x03\x02\x01\0\x0a\x06\x01\x04\0\x6a\x1a\x0b";
+
+/// A component with one more core module, that nothing uses.
+fn with_module(mut component: Vec<u8>, module: &[u8]) -> Vec<u8> {
+    component.push(1);
+    component.push(u8::try_from(module.len()).unwrap());
+    component.extend_from_slice(module);
+    component
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_refusal_teaches() {
+    let bench = Bench::new().await;
+    bench.install(guests::BASIC_HELLO, &[]).await;
     let mut told = String::new();
-    for (name, bytes, grants) in cases {
+    for (name, bytes, grants) in fixtures() {
         let refused = bench.host.add_plugin(&operator(), bytes, Some(grants)).await;
         let text = match refused {
             Err(error) => format!("{} {error}", error.spec().code),
             Ok(view) => format!("INSTALLED {view:?}"),
         };
-        // Where the cut is depends on the size of the build.
-        let text = text.split(" (at offset").next().unwrap_or(&text);
+        // Where something stands depends on the size of the build.
+        let text =
+            [" (at offset", ": wasm["].iter().fold(text.as_str(), |text, at| text.split(at).next().unwrap_or(text));
         let _ = writeln!(told, "{name}:\n  {text}\n");
     }
     let golden = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/refusals.txt");
@@ -102,6 +120,24 @@ async fn each_refusal_teaches() {
     assert_eq!(told, std::fs::read_to_string(&golden).unwrap(), "WINDLASS_BLESS=1 writes the file anew");
     let plugins = bench.host.plugins(&operator()).await.unwrap();
     assert_eq!(plugins.len(), 1, "nothing was installed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_check_without_a_host_says_what_an_installation_says() {
+    let bench = Bench::new().await;
+    bench.install(guests::BASIC_HELLO, &[]).await;
+    let there = bench.host.plugins(&operator()).await.unwrap();
+    let plugins: Vec<_> = there.into_iter().map(|plugin| (plugin.name, plugin.tools)).collect();
+    let sound = ("sound", component(guests::CAPTURE), vec!["browser https://shop.example".into()]);
+    for (name, bytes, grants) in fixtures().into_iter().chain([sound]) {
+        let beside = Beside { grants: Some(grants.clone()), plugins: plugins.clone() };
+        let checked = windlass_runtime::check(&bytes, &beside, None);
+        let installed = bench.host.add_plugin(&operator(), bytes, Some(grants)).await;
+        let told = |error: windlass_runtime::Error| (error.spec().code, error.to_string());
+        let checked = checked.map(|manifest| manifest.name).map_err(told);
+        assert_eq!(checked, installed.map(|plugin| plugin.name).map_err(told), "{name}");
+        assert_eq!(checked.is_ok(), name == "sound", "{name}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

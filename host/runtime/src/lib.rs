@@ -42,7 +42,7 @@ mod workdir;
 pub use compile::{Compiling, compile_component};
 pub use error::{Error, Refusal, Spec, Violation};
 pub use fetch::Authorities;
-pub use stamp::{check, outline, stamp};
+pub use stamp::{Beside, check, outline, stamp};
 pub use tokens::{Access, Lease, NewToken, TokenView};
 pub use tuning::Tuning;
 pub use view::{

@@ -236,12 +236,9 @@ impl Registry {
         let manifest = inspect(&bytes)?;
         let old = self.get(&manifest.name);
         let wanted = grants.map(|lines| read_grants(&manifest, &lines)).transpose()?;
-        for tool in &manifest.tools {
-            let plugins = self.plugins.read();
-            if let Some(by) = plugins.values().find(|p| p.row.name != manifest.name && p.tool(&tool.name).is_some()) {
-                let (tool, by) = (tool.name.clone(), by.row.name.clone());
-                return Err(Refusal::NameTaken { tool, by }.into());
-            }
+        for plugin in self.plugins.read().values() {
+            let tools = plugin.manifest.tools.iter().map(|tool| tool.name.as_str());
+            check_names(&manifest, &plugin.row.name, tools)?;
         }
         let store = self.store.clone();
         let put = tokio::task::spawn_blocking(move || store.blobs().put(&bytes));
@@ -336,8 +333,21 @@ impl Registry {
     }
 }
 
+/// The tools of one plugin that is there leave those of another one their names.
+pub(crate) fn check_names<'a>(
+    manifest: &Manifest,
+    plugin: &str,
+    mut tools: impl Iterator<Item = &'a str>,
+) -> Result<(), Refusal> {
+    if plugin == manifest.name {
+        return Ok(());
+    }
+    let taken = tools.find(|name| manifest.tools.iter().any(|tool| tool.name == *name));
+    taken.map_or(Ok(()), |tool| Err(Refusal::NameTaken { tool: tool.to_owned(), by: plugin.to_owned() }))
+}
+
 /// Grants as lines; each must be asked for by the manifest.
-fn read_grants(manifest: &Manifest, lines: &[String]) -> Result<Grants, Error> {
+pub(crate) fn read_grants(manifest: &Manifest, lines: &[String]) -> Result<Grants, Error> {
     let mut grants = Vec::new();
     for line in lines {
         let grant: Permission =

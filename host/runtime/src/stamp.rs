@@ -2,9 +2,10 @@
 
 use crate::compile::Compiling;
 use crate::engine::{Compiler, sha256};
-use crate::error::Refusal;
+use crate::error::{Error, Refusal};
 use crate::inspect::inspect;
 use crate::interface;
+use crate::registry::{check_names, read_grants};
 use wasm_encoder::{ComponentSection as _, CustomSection};
 use windlass_core::Manifest;
 use windlass_core::manifest::SECTION;
@@ -23,13 +24,28 @@ pub fn stamp(component: &[u8], manifest: &[u8]) -> Result<Vec<u8>, Refusal> {
     Ok(stamped)
 }
 
-/// Reads, compiles and links a component, as an installation does, and keeps nothing. Whether its names are free only a
-/// host can tell. Takes seconds for large components: call it where blocking is allowed.
+/// What an installation asks beside the component itself.
+#[derive(Clone, Debug, Default)]
+pub struct Beside {
+    /// What would be granted, as lines; none: nobody has decided.
+    pub grants: Option<Vec<String>>,
+    /// Plugins that are there, each with the names of its tools.
+    pub plugins: Vec<(String, Vec<String>)>,
+}
+
+/// Reads, compiles and links a component, as an installation does and in its order, and keeps nothing. Takes seconds for
+/// large components: call it where blocking is allowed.
 ///
 /// # Errors
-/// The first reason to refuse it.
-pub fn check(component: &[u8], compiling: Option<Compiling>) -> Result<Manifest, Refusal> {
+/// The first reason to refuse it: the error of the installation.
+pub fn check(component: &[u8], beside: &Beside, compiling: Option<Compiling>) -> Result<Manifest, Error> {
     let manifest = inspect(component)?;
+    if let Some(lines) = &beside.grants {
+        read_grants(&manifest, lines)?;
+    }
+    for (plugin, tools) in &beside.plugins {
+        check_names(&manifest, plugin, tools.iter().map(String::as_str))?;
+    }
     let broken = |e: std::io::Error| Refusal::Compile(e.to_string());
     let folder = tempfile::tempdir().map_err(broken)?;
     let compiler = Compiler::new(folder.path().to_owned(), compiling).map_err(broken)?;

@@ -20,6 +20,12 @@ use windlass_runtime::{Options, Windlass};
 /// The components in the binary.
 const BUILT_IN: &[&[u8]] = &[include_bytes!(concat!(env!("OUT_DIR"), "/capture.wasm")), crate::script::ENGINE];
 
+/// The plugins that come with each host, each with the names of its tools.
+pub(crate) fn built_in() -> Vec<(String, Vec<String>)> {
+    let manifests = BUILT_IN.iter().filter_map(|component| Windlass::inspect(component).ok());
+    manifests.map(|manifest| (manifest.name, manifest.tools.into_iter().map(|tool| tool.name).collect())).collect()
+}
+
 /// A host that serves.
 pub struct Running {
     /// Where the API is, without a slash at the end.
@@ -136,7 +142,7 @@ pub(crate) fn browser_trouble(config: &windlass_browser::Config) -> Option<Strin
         return None;
     }
     if rustix::process::geteuid().is_root() && !config.no_sandbox {
-        return Some("the host runs as root, where Chromium's sandbox can't work; start it with --allow-no-sandbox in a container".into());
+        return Some("the host runs as root, where Chromium's sandbox can't work; start it with --allow-no-sandbox, or with WINDLASS_ALLOW_NO_SANDBOX=true, in a container".into());
     }
     Browser::locate(config).err().map(|error| error.message)
 }

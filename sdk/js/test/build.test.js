@@ -117,6 +117,16 @@ test('the map has the places of the authors sources, and no others', async (t) =
     assert.equal(place('Promise resolver is not'), undefined);
 });
 
+test('statements stay apart, each with its own line', async (t) => {
+    const body = 'const items = await names.read();\n// It is here that it goes wrong.\nreturn items[0].price;';
+    const { code, sources } = await bundle('index.js', project(t, { 'index.js': oneTool(body) }));
+    const lines = code.split('\n');
+    const line = lines.findIndex((one) => one.includes('items[0].price'));
+    assert.ok(line >= 0, 'a name that is used once is not written out where it is used');
+    const found = new SourceMap(sources).place(line + 1, lines[line].indexOf('items[0]') + 1);
+    assert.match(sources.texts[0].split('\n')[found.line - 1], /return items\[0\]\.price/);
+});
+
 test('the command builds, and builds again in a moment', async (t) => {
     const root = project(t, { 'src/index.js': oneTool('return 1;') });
     for (const words of [[], ['--quick'], ['--quick', '--out', 'there/p.wasm'], ['src/index.js', '-o', 'x.wasm']]) {

@@ -99,6 +99,8 @@ pub fn finish(returned: impl Return) -> Result<Outcome> {
 /// The export: finds the tool and runs it.
 #[doc(hidden)]
 pub fn run(mut turn: Turn, tools: &[Entry]) -> std::result::Result<Outcome, Failure> {
+    // The standard library's own names a thread without a name, and a variable that nobody can set here.
+    std::panic::set_hook(Box::new(|panic| eprintln!("{panic}")));
     task::begin(&mut turn);
     let tool = tools.iter().find(|tool| tool.name == turn.tool);
     let result = match tool {

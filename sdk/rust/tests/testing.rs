@@ -100,6 +100,27 @@ fn an_unknown_locator_is_named_with_those_that_are_there() {
 }
 
 #[test]
+fn a_test_of_a_tool_that_failed_fails_at_its_own_line() {
+    let failed = run(Host::new().page(shop()), "typo");
+    let (here, usual) = (std::thread::current().id(), std::panic::take_hook());
+    let places = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let kept = places.clone();
+    std::panic::set_hook(Box::new(move |panic| {
+        if std::thread::current().id() == here {
+            kept.lock().unwrap().push(panic.location().map(|place| (place.file().to_owned(), place.line())));
+        } else {
+            usual(panic);
+        }
+    }));
+    let line = line!() + 1;
+    catch_unwind(AssertUnwindSafe(|| failed.text())).unwrap_err();
+    catch_unwind(AssertUnwindSafe(|| failed.output())).unwrap_err();
+    drop(std::panic::take_hook());
+    let own = |line| Some((file!().to_owned(), line));
+    assert_eq!(*places.lock().unwrap(), [own(line), own(line + 1)]);
+}
+
+#[test]
 fn what_a_page_says_is_read_from_it() {
     assert_eq!(run(Host::new().page(shop()), "reads").text(), "Shop 0 2 Some(\"/mug\") 4.50 €");
     assert!(run(Host::new().page(shop()), "many").error().is(code::AMBIGUOUS));

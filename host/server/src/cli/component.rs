@@ -2,13 +2,15 @@
 
 use super::{Context, Fail};
 use crate::cli::render::print_json;
+use crate::client::{Client, json};
+use reqwest::Method;
 use serde_json::{Value, json};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use windlass_core::Manifest;
 use windlass_core::text::{for_terminal, size};
-use windlass_runtime::{Compiling, Refusal};
+use windlass_runtime::{Beside, Compiling, Error, Refusal};
 
 /// The contract that this program speaks.
 const CONTRACT: &str = include_str!("../../../../wit/windlass.wit");
@@ -17,6 +19,9 @@ const CONTRACT: &str = include_str!("../../../../wit/windlass.wit");
 pub(super) struct Check {
     /// The component, a .wasm file
     file: PathBuf,
+    /// A permission that `plugin add` would grant, such as "browser https://shop.example"; may be repeated
+    #[arg(long = "grant", value_name = "LINE")]
+    grants: Vec<String>,
 }
 
 #[derive(clap::Args)]
@@ -37,18 +42,26 @@ pub(super) struct Wit {
     folder: Option<PathBuf>,
 }
 
-/// Says all that an installation would say of the component itself.
+/// Says all that an installation would say. Names are those of the host that runs on the data folder; where none runs, of
+/// what comes with each host.
 pub(super) async fn check(context: &Context, args: Check) -> Result<u8, Fail> {
     let component = read(&args.file)?;
+    let grants = args.grants.iter().map(|line| super::plugin::canonical(line)).collect::<Result<Vec<_>, _>>()?;
+    let host = Client::find(&context.data).await?;
+    let plugins = match &host {
+        Some(client) => installed(client).await?,
+        None => crate::host::built_in(),
+    };
+    let beside = Beside { grants: (!grants.is_empty()).then_some(grants), plugins };
     let began = Instant::now();
     let compiling = super::serve::itself().map(Compiling::by);
     let checked = tokio::task::spawn_blocking(move || {
-        let manifest = windlass_runtime::check(&component, compiling)?;
+        let manifest = windlass_runtime::check(&component, &beside, compiling)?;
         let (imports, _) = windlass_runtime::outline(&component)?;
-        Ok::<_, Refusal>((manifest, imports, component.len()))
+        Ok::<_, Error>((manifest, imports, component.len()))
     });
     let checked = checked.await.map_err(|error| Fail::host(format!("the check broke off: {error}")))?;
-    let (manifest, imports, bytes) = checked.map_err(|refusal| refused(&args.file, &refusal))?;
+    let (manifest, imports, bytes) = checked.map_err(|error| refused(&args.file, &error))?;
     let took = began.elapsed();
     let imports: Vec<_> = imports.iter().filter_map(|import| import.strip_prefix("windlass:plugin/")).collect();
     let interfaces: Vec<_> = imports.iter().filter_map(|import| import.split('@').next()).collect();
@@ -62,8 +75,22 @@ pub(super) async fn check(context: &Context, args: Check) -> Result<u8, Fail> {
     let out = &context.look.out;
     println!("  {}", out.dim(&format!("uses {}", interfaces.join(", "))));
     println!("  {}", out.dim(&format!("{}, compiled and linked in {} ms", size(bytes as u64), took.as_millis())));
-    println!("{}", out.green("A host of this version takes it."));
+    let taken = match host {
+        Some(client) => format!("The host at {} takes it.", client.url()),
+        None => "A host of this version takes it.".to_owned(),
+    };
+    println!("{}", out.green(&taken));
     Ok(0)
+}
+
+/// The plugins of a running host, each with the names of its tools.
+async fn installed(client: &Client) -> Result<Vec<(String, Vec<String>)>, Fail> {
+    let answer = json(client.as_operator(Method::GET, "/api/v1/plugins")).await?;
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let plugins = answer["plugins"].as_array().into_iter().flatten();
+    Ok(plugins
+        .map(|plugin| (text(&plugin["name"]), plugin["tools"].as_array().into_iter().flatten().map(text).collect()))
+        .collect())
 }
 
 fn show(context: &Context, manifest: &Manifest) {
@@ -73,14 +100,16 @@ fn show(context: &Context, manifest: &Manifest) {
         println!("{}", text(&manifest.description));
     }
     for tool in &manifest.tools {
-        println!("  tool {}  {}", out.bold(&text(&tool.name)), out.dim(&text(&tool.description)));
+        let line = format!("  tool {}  {}", out.bold(&text(&tool.name)), out.dim(&text(&tool.description)));
+        println!("{}", line.trim_end());
         for (name, property) in tool.input_schema["properties"].as_object().into_iter().flatten() {
             let required =
                 tool.input_schema["required"].as_array().is_some_and(|names| names.iter().any(|n| n == name));
             let kind = property["type"].as_str().unwrap_or("value");
             let note = if required { kind.to_owned() } else { format!("{kind}, optional") };
             let about = property["description"].as_str().unwrap_or("");
-            println!("    {}=…  {} {}", text(name), out.dim(&format!("({note})")), text(about));
+            let line = format!("    {}=…  {} {}", text(name), out.dim(&format!("({note})")), text(about));
+            println!("{}", line.trim_end());
         }
     }
     for permission in &manifest.permissions {
@@ -97,7 +126,7 @@ pub(super) fn stamp(context: &Context, args: &Stamp) -> Result<u8, Fail> {
     let stamped = windlass_runtime::stamp(&component, &manifest).map_err(|refusal| match refusal {
         Refusal::ManyManifests(_) => Fail::usage(format!("{} has a manifest already", args.file.display())),
         Refusal::Manifest(error) => Fail::usage(format!("{}: {error}", args.manifest.display())),
-        refusal => refused(&args.file, &refusal),
+        refusal => refused(&args.file, &refusal.into()),
     })?;
     let out = args.out.as_ref().unwrap_or(&args.file);
     write(out, &stamped)?;
@@ -131,9 +160,9 @@ pub(super) fn wit(context: &Context, args: Wit) -> Result<u8, Fail> {
     Ok(0)
 }
 
-fn refused(file: &Path, refusal: &Refusal) -> Fail {
-    let problem: Value = json!({"detail": refusal.to_string(), "file": file});
-    Fail { exit: 2, message: format!("{}: {refusal}", file.display()), problem: Some(problem) }
+fn refused(file: &Path, error: &Error) -> Fail {
+    let problem: Value = json!({"code": error.spec().code, "detail": error.to_string(), "file": file});
+    Fail { exit: 2, message: format!("{}: {error}", file.display()), problem: Some(problem) }
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, Fail> {

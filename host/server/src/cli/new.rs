@@ -24,6 +24,10 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<u8, Fail> {
     if folder.symlink_metadata().is_ok() {
         return Err(Fail::usage(format!("{} is there already: nothing was written", folder.display())));
     }
+    let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
+    if let Some(parent) = parent.filter(|parent| !parent.is_dir()) {
+        return Err(Fail::usage(format!("there is no folder {}: make it first", parent.display())));
+    }
     let mut files = author::project(args.lang, name);
     // So that a bare `windlass dev` runs something.
     files.push((super::dev::LAST.into(), json!({"tool": name, "input": {"name": "Ada"}}).to_string()));

@@ -158,7 +158,8 @@ pub(super) async fn install(context: &Context, bytes: Vec<u8>, grants: Vec<Strin
     if !context.json {
         introduce(&context.look.err, &manifest);
     }
-    let decided = if !grants.is_empty() {
+    // Where nothing is asked for there is nothing to decide on.
+    let decided = if !grants.is_empty() || manifest.permissions.is_empty() {
         Some(grants)
     } else if terminal {
         Some(ask(&context.look.err, &manifest)?)
@@ -199,7 +200,8 @@ pub(super) fn introduce(paint: &Paint, manifest: &Manifest) {
         eprintln!("{}", text(&manifest.description));
     }
     for tool in &manifest.tools {
-        eprintln!("  tool {}  {}", paint.bold(&text(&tool.name)), paint.dim(&text(&tool.description)));
+        let line = format!("  tool {}  {}", paint.bold(&text(&tool.name)), paint.dim(&text(&tool.description)));
+        eprintln!("{}", line.trim_end());
     }
     if manifest.permissions.is_empty() {
         eprintln!("  {}", paint.dim("asks for no permission"));

@@ -119,6 +119,11 @@ impl Place {
         let grant = context.hints.command(&format!("plugin grant {}", shown(&task["plugin"])));
         Self { url: url.to_owned(), grant }
     }
+
+    /// Another command that grants, up to the permission.
+    pub(super) fn grant_by(&mut self, command: &str) {
+        command.clone_into(&mut self.grant);
+    }
 }
 
 /// Columns before the text: time, seq and glyph with their spaces.
@@ -142,6 +147,9 @@ pub(super) fn record(paint: &Paint, place: &Place, line: &Line) -> String {
     }
     if !duration.is_empty() {
         let _ = write!(shown, " {}", paint.dim(duration));
+    }
+    if let Some(fields) = fields(line) {
+        let _ = write!(shown, " {}", paint.dim(&fields));
     }
     if let Some(href) = line.data["artifact"]["href"].as_str() {
         let _ = write!(shown, "\n{:INDENT$}{}", "", paint.dim(&for_terminal(&format!("{}{href}", place.url), false)));
@@ -209,6 +217,14 @@ fn glyph(line: &Line) -> (&'static str, fn(&Paint, &str) -> String) {
         "warning" | "dialog" | "blocked" | "page.lost" => ("!", Paint::yellow),
         _ => ("·", Paint::dim),
     }
+}
+
+/// The fields of a line of the log, as `name=value`. A line shows what fits beside the text; all of them are in the record.
+fn fields(line: &Line) -> Option<String> {
+    const MOST: usize = 200;
+    let fields = line.data["fields"].as_object().filter(|_| line.kind == "log")?;
+    let pairs: Vec<_> = fields.iter().map(|(name, value)| format!("{name}={}", shown(value))).collect();
+    Some(windlass_core::text::cut(&for_terminal(&pairs.join(" "), false), MOST))
 }
 
 /// A finished step ends with how long it took, which the eye should be able to pass over.
@@ -323,102 +339,4 @@ pub(super) fn frames(failure: &Value) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    fn place(url: &str) -> Place {
-        Place { url: url.into(), grant: "windlass plugin grant capture".into() }
-    }
-
-    fn line(value: Value) -> Line {
-        serde_json::from_value(value).unwrap()
-    }
-
-    #[test]
-    fn a_record_is_aligned_and_shows_what_it_is() {
-        let paint = Paint::plain();
-        let step = line(
-            json!({"seq": 13, "time": "2026-11-29T19:20:21.440Z", "turn": 1, "kind": "step.finished", "text": "Clicked button \"Pay now\" (312 ms)", "data": {"ok": true, "durationMs": 312}}),
-        );
-        assert_eq!(
-            record(&paint, &place("http://h"), &step),
-            "19:20:21.440    13 ● Clicked button \"Pay now\" (312 ms)"
-        );
-        let artifact = line(
-            json!({"seq": 14, "time": "2026-11-29T19:20:21.502Z", "kind": "artifact", "text": "Screenshot", "data": {"artifact": {"href": "/a3"}}}),
-        );
-        assert_eq!(
-            record(&paint, &place("http://h"), &artifact),
-            "19:20:21.502    14 ▣ Screenshot\n                     http://h/a3"
-        );
-        let unknown = line(json!({"seq": 1, "kind": "of.tomorrow", "text": "hello"}));
-        assert_eq!(record(&paint, &place(""), &unknown), "                 1 · hello");
-    }
-
-    #[test]
-    fn a_missing_permission_is_shown_as_the_command_that_gives_it() {
-        let blocked = |reason: &str| {
-            let data = json!({"reason": reason, "grant": "browser https://shop.example"});
-            let line = line(json!({"seq": 1, "kind": "blocked", "text": "Blocked https://shop.example", "data": data}));
-            record(&Paint::plain(), &place(""), &line)
-        };
-        let command = "windlass plugin grant capture \"browser https://shop.example\"";
-        assert!(blocked("not granted").ends_with(command));
-        assert!(!blocked("an address of the cloud's metadata").contains("plugin grant"));
-    }
-
-    #[test]
-    fn a_status_that_repeats_the_end_of_a_turn_is_left_out() {
-        let mut repetition = Repetition::default();
-        let mut is_one =
-            |kind: &str, text: &str| repetition.is_one(&line(json!({"seq": 1, "kind": kind, "text": text})));
-        assert!(!is_one("status", "Completed"));
-        assert!(!is_one("turn.ended", "Completed: 3 mugs"));
-        assert!(is_one("status", "Completed"));
-        assert!(!is_one("turn.ended", "Asks: which one?"));
-        assert!(!is_one("status", "Waiting for a message"));
-        assert!(!is_one("turn.ended", "Cancelled"));
-        assert!(is_one("status", "Cancelled"));
-    }
-
-    #[test]
-    fn frames_are_those_of_the_plugin() {
-        let trace = ["core::panicking::panic_fmt", "order::check at src/lib.rs:9", "std::sys::x at /rustc/1/std.rs:1"];
-        assert_eq!(frames(&json!({"backtrace": trace})), ["at order::check at src/lib.rs:9"]);
-        assert_eq!(frames(&json!({"backtrace": ["core::x"]})), ["at core::x"], "better than nothing");
-        assert_eq!(frames(&json!({})), [] as [String; 0]);
-        assert_eq!(frames(&json!({"backtrace": vec!["a"; 11]})).last().unwrap(), "and 3 more");
-    }
-
-    #[test]
-    fn what_a_plugin_wrote_does_not_reach_the_terminal_as_it_is() {
-        let paint = Paint { on: true, width: Some(80) };
-        let evil = line(
-            json!({"seq": 1, "time": "2026-11-29T19:20:21.440Z\u{1b}[2J", "kind": "log", "text": "a\u{1b}]8;;x\u{7}b\r\nc", "data": {"artifact": {"href": "/\u{1b}[31m"}}}),
-        );
-        let shown = record(&paint, &place("http://h"), &evil);
-        let own = ["\u{1b}[2m", "\u{1b}[34m", "\u{1b}[0m"].iter().fold(shown, |text, code| text.replace(code, ""));
-        assert!(!own.contains(['\u{1b}', '\u{7}', '\r']), "{own:?}");
-    }
-
-    #[test]
-    fn a_duration_is_dimmed_and_long_text_hangs_under_its_beginning() {
-        let paint = Paint { on: true, width: Some(60) };
-        let step = line(
-            json!({"seq": 1, "time": "2026-11-29T19:20:21.440Z", "kind": "step.finished", "text": "one two three four five six seven eight nine ten (1 ms)", "data": {"durationMs": 1}}),
-        );
-        let shown = record(&paint, &place(""), &step);
-        assert!(shown.ends_with(" \u{1b}[2m(1 ms)\u{1b}[0m"), "{shown:?}");
-        assert_eq!(shown.lines().count(), 2);
-        assert!(shown.lines().nth(1).unwrap().starts_with(&" ".repeat(INDENT)));
-    }
-
-    #[test]
-    fn wide_characters_count_twice() {
-        assert_eq!(wrap("漢字漢字", Some(4)), ["漢字", "漢字"]);
-        assert_eq!(wrap("ab cd", Some(2)), ["ab", "cd"]);
-        assert_eq!(wrap("abcdef", Some(4)), ["abcd", "ef"]);
-        assert_eq!(wrap("any", None), ["any"]);
-    }
-}
+mod tests;

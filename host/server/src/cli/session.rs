@@ -66,11 +66,13 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// For whoever writes the plugin: Ctrl-C is left to the caller, and elsewhere than at a terminal at most so many records
-    /// are shown.
+    /// For whoever writes the plugin: Ctrl-C is left to the caller, a missing permission is granted by `dev`, and elsewhere
+    /// than at a terminal at most so many records are shown.
     pub(super) fn for_author(mut self, most: u32) -> Self {
         self.held = true;
         self.left = (!self.paint().is_terminal()).then_some(most);
+        // Kept for the next run, on whichever host that is.
+        self.place.grant_by("windlass dev --grant");
         self
     }
 

@@ -61,14 +61,11 @@ impl Program {
         serde_json::from_str::<Value>(&line).unwrap()["url"].as_str().unwrap().to_owned()
     }
 
+    /// A plugin that asks for no permission: there is nothing to decide on.
     pub(crate) fn add(&self, name: &str) {
         let file = guest(name);
-        let (exit, _, err) = self.run(&["plugin", "add", file.to_str().unwrap()]);
-        assert_eq!(exit, 0, "{err}");
-        let data = self.data().join("data");
-        let enable = format!("`windlass --data {} plugin enable {name}`", data.display());
-        assert!(err.contains("disabled") && err.contains(&enable), "{err}");
-        assert_eq!(self.run(&["plugin", "enable", name]).0, 0);
+        let (exit, out, err) = self.run(&["plugin", "add", file.to_str().unwrap()]);
+        assert!(exit == 0 && out.contains(" enabled "), "{out}{err}");
     }
 
     pub(crate) fn host(&self) -> Option<Value> {
@@ -459,6 +456,18 @@ fn a_component_is_checked_and_stamped_without_a_host() {
     assert!(exit == 2 && err.contains("wrong.json: the manifest does not read"), "{err}");
     assert_eq!(program.run(&["plugin", "stamp", bare, "--manifest", manifest]).0, 0);
     assert_eq!(program.json(&["plugin", "check", bare])[0]["manifest"], checked["manifest"]);
+    // A grant that is not asked for, and a name that each host has.
+    let (exit, _, err) = program.run(&["plugin", "check", file, "--grant", "browser https://shop.example"]);
+    assert!(exit == 2 && err.contains("is not asked for by the manifest"), "{err}");
+    let mut taken = checked["manifest"].clone();
+    taken["tools"][0]["name"] = "capture".into();
+    std::fs::write(manifest, taken.to_string()).unwrap();
+    let named = folder.join("named.wasm");
+    let named = named.to_str().unwrap();
+    std::fs::write(named, without_manifest(&std::fs::read(file).unwrap())).unwrap();
+    assert_eq!(program.run(&["plugin", "stamp", named, "--manifest", manifest]).0, 0);
+    let (exit, _, err) = program.run(&["plugin", "check", named]);
+    assert!(exit == 2 && err.contains("offered by plugin `capture` already"), "{err}");
     assert!(program.host().is_none(), "no host was needed");
 
     let (exit, out, _) = program.run(&["wit"]);
@@ -466,6 +475,18 @@ fn a_component_is_checked_and_stamped_without_a_host() {
     let wit = folder.join("my/wit");
     assert_eq!(program.run(&["wit", wit.to_str().unwrap()]).0, 0);
     assert_eq!(std::fs::read_to_string(wit.join("windlass.wit")).unwrap(), out);
+}
+
+#[test]
+fn a_plugin_that_asks_for_something_waits_for_a_decision_and_one_that_does_not_is_ready() {
+    let program = Program::new();
+    program.add("basic_hello");
+    let file = guest("http_send");
+    let (exit, out, err) = program.run(&["plugin", "add", file.to_str().unwrap()]);
+    assert!(exit == 0 && out.contains(" disabled ") && err.contains("plugin enable http_send"), "{out}{err}");
+    assert_eq!(program.run(&["run", "basic_hello", "name=Ada"]).0, 0);
+    let (_, out, err) = program.run(&["plugin", "check", guest("basic_hello").to_str().unwrap()]);
+    assert!(out.contains("The host at http://127.0.0.1:"), "{out}{err}");
 }
 
 /// The component with its manifest under another name, of the same length.

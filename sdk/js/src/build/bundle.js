@@ -54,8 +54,8 @@ export function options(entry, root = process.cwd()) {
         metafile: true,
         format: 'iife',
         globalName: 'windlassPlugin',
+        // Not `minifySyntax`: it joins statements, and a failure would be shown at the line of another one.
         minifyWhitespace: true,
-        minifySyntax: true,
         sourcemap: 'external',
         plugins: [resolver],
     };

@@ -123,14 +123,19 @@ impl Run {
         }
     }
 
+    #[track_caller]
     fn finished(&self) -> &Finished {
-        self.outcome.as_ref().unwrap_or_else(|error| panic!("the tool failed: {error}\n{}", self.story()))
+        match &self.outcome {
+            Ok(finished) => finished,
+            Err(error) => panic!("the tool failed: {error}\n{}", self.story()),
+        }
     }
 
     /// The structured output, or null where the tool has none.
     ///
     /// # Panics
     /// Where the tool failed; the message says why, and what it had done.
+    #[track_caller]
     pub fn output(&self) -> Value {
         self.finished().structured.clone().unwrap_or_default()
     }
@@ -139,6 +144,7 @@ impl Run {
     ///
     /// # Panics
     /// Where the tool failed.
+    #[track_caller]
     pub fn text(&self) -> String {
         let texts = self.finished().content.iter().filter_map(|content| match &content.body {
             Body::Text(text) => Some(text.as_str()),
@@ -151,6 +157,7 @@ impl Run {
     ///
     /// # Panics
     /// Where it did not fail.
+    #[track_caller]
     pub fn error(&self) -> &Error {
         match &self.outcome {
             Err(error) => error,

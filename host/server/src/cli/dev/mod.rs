@@ -5,6 +5,7 @@
 mod last;
 mod place;
 mod project;
+mod secrets;
 mod watch;
 
 use super::first::First;
@@ -162,7 +163,7 @@ impl Author<'_> {
         let changed = known.as_ref() != Some(&manifest);
         let grants = self.install(place, &manifest, component, &mut last).await?;
         if changed {
-            self.introduce(place, &manifest, &grants);
+            self.introduce(place, &manifest, &grants).await?;
             *known = Some(manifest.clone());
         }
         self.choose(&manifest, &mut last)?;
@@ -232,24 +233,34 @@ impl Author<'_> {
         Ok(grants)
     }
 
-    fn introduce(&self, place: &Place, manifest: &Manifest, grants: &[String]) {
+    async fn introduce(&self, place: &Place, manifest: &Manifest, grants: &[String]) -> Result<(), Fail> {
         if self.context.json {
-            return;
+            return Ok(());
         }
         let paint = &self.context.look.err;
         plugin::introduce(paint, manifest);
         for grant in grants {
             eprintln!("  granted  {}", paint.green(&for_terminal(grant, false)));
         }
-        if grants.iter().any(|grant| grant == "browser *" || grant == "http *") {
-            let hint = "* is any public address; one of this machine needs --grant \"browser http://127.0.0.1:8080\"";
-            eprintln!("  {}", paint.dim(hint));
+        let words = ["browser", "http"].iter().filter(|word| grants.contains(&format!("{word} *")));
+        for word in words {
+            // Whoever granted an origin beside it knows.
+            if !grants.iter().any(|grant| grant.starts_with(&format!("{word} http://"))) {
+                let hint = format!(
+                    "{word} * is any public address; one of this machine needs --grant \"{word} http://127.0.0.1:8080\""
+                );
+                eprintln!("  {}", paint.dim(&hint));
+            }
+        }
+        for missing in secrets::missing(place, &manifest.permissions).await? {
+            eprintln!("  {}", paint.yellow(&missing));
         }
         eprintln!("  watch at {}/  {}", place.client.url(), paint.dim(&format!("({})", place.about())));
         let asks_browser = grants.iter().any(|grant| grant.starts_with("browser"));
         if let Some(trouble) = place.trouble().filter(|_| asks_browser) {
             eprintln!("  {}", paint.yellow(&format!("no page can be opened: {trouble}")));
         }
+        Ok(())
     }
 
     /// What this call says to run, else what ran last, else the only tool.

@@ -21,14 +21,17 @@ pub(super) struct Project {
 }
 
 impl Project {
-    /// The one in this folder.
-    pub(super) fn find(root: &Path) -> Result<Self, Fail> {
-        let root = root.canonicalize().map_err(|error| Fail::usage(format!("{}: {error}", root.display())))?;
-        if root.join("Cargo.toml").is_file() {
-            return Ok(Self { root, language: Language::Rust });
-        }
-        if root.join("package.json").is_file() {
-            return Ok(Self { root, language: Language::Js });
+    /// The one in this folder, or the one that `windlass new` made in a folder above it.
+    pub(super) fn find(folder: &Path) -> Result<Self, Fail> {
+        let root = folder.canonicalize().map_err(|error| Fail::usage(format!("{}: {error}", folder.display())))?;
+        let above = root.ancestors().skip(1).filter(|folder| folder.join(SDK).is_dir());
+        for root in std::iter::once(root.as_path()).chain(above) {
+            if root.join("Cargo.toml").is_file() {
+                return Ok(Self { root: root.to_owned(), language: Language::Rust });
+            }
+            if root.join("package.json").is_file() {
+                return Ok(Self { root: root.to_owned(), language: Language::Js });
+            }
         }
         Err(Fail::usage(format!(
             "{} has no plugin in it: neither Cargo.toml nor package.json. `windlass new NAME` makes one",
@@ -158,6 +161,17 @@ impl Project {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_project_is_found_from_a_folder_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let deep = folder.path().join("src/deep");
+        std::fs::create_dir_all(&deep).unwrap();
+        std::fs::write(folder.path().join("package.json"), "{}").unwrap();
+        assert!(Project::find(&deep).is_err(), "that is somebody else's");
+        std::fs::create_dir_all(folder.path().join(SDK)).unwrap();
+        assert_eq!(Project::find(&deep).unwrap().root, folder.path().canonicalize().unwrap());
+    }
 
     #[test]
     fn what_is_built_or_passing_is_no_change() {

@@ -48,6 +48,12 @@ impl Changes {
         }
     }
 
+    /// Many programs write a file under another name first: what is gone again is told only where nothing else changed.
+    fn worth_telling(&self, changed: Vec<String>) -> Vec<String> {
+        let there: Vec<_> = changed.iter().filter(|name| self.root.join(name).exists()).cloned().collect();
+        if there.is_empty() { changed } else { there }
+    }
+
     /// The files of the next change, as they stand in the project.
     pub(super) async fn next(&mut self, project: &Project) -> Vec<String> {
         let mut changed: Vec<String> = Vec::new();
@@ -57,7 +63,7 @@ impl Changes {
             } else {
                 match tokio::time::timeout(QUIET, self.paths.recv()).await {
                     Ok(path) => path,
-                    Err(_) => return changed,
+                    Err(_) => return self.worth_telling(changed),
                 }
             };
             let Some(path) = path else { return std::future::pending().await };
