@@ -134,7 +134,7 @@ pub struct Entry {
 /// The pages of this turn that are open, by number, each followed by its popups that were not taken yet.
 ///
 /// # Errors
-/// `unavailable` without a browser.
+/// `unavailable` without a browser; `page-lost` where they went with their host.
 pub fn pages() -> Result<Vec<OpenPage>> {
     Ok(serde_json::from_str(&browser::pages()?)?)
 }

@@ -136,6 +136,7 @@ pub(super) async fn list(host: &mut Host) -> Outcome<String> {
         done: "Listed the pages".to_owned(),
     };
     let list = |_| async move {
+        super::storage::there(&turn).await?;
         let call = BrowserCall { timeout: OPEN, cancel: turn.control.call_token() };
         let pages = match turn.pages.context.lock().await.as_ref() {
             Some(context) => context.pages(&call).await.map_err(contract)?,

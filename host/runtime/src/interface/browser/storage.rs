@@ -113,7 +113,7 @@ where
 
 /// Whether what the guest speaks of is still there: the context of pages that went with their host is not, and that a new
 /// one is empty must not be told as if nothing had been stored.
-async fn there(turn: &Turn) -> Result<(), Error> {
+pub(super) async fn there(turn: &Turn) -> Result<(), Error> {
     if turn.pages.context.lock().await.is_some() {
         return Ok(());
     }
