@@ -51,7 +51,8 @@ impl Place {
 
     pub(crate) fn allow_downloads(&self, guard: &Guard) {
         let behavior = match guard.downloads() {
-            None => json!({"behavior": "deny", "browserContextId": self.id}),
+            // Events are one switch for all contexts: without them here, nobody's download would ever end.
+            None => json!({"behavior": "deny", "browserContextId": self.id, "eventsEnabled": true}),
             Some(downloads) => json!({
                 "behavior": "allowAndName", "browserContextId": self.id,
                 "downloadPath": downloads.folder, "eventsEnabled": true,

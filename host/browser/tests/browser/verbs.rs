@@ -434,6 +434,24 @@ async fn downloads_go_into_the_folder() {
 }
 
 #[tokio::test]
+async fn a_download_ends_whatever_other_contexts_do() {
+    let (world, page) = World::showing("<a id=d href=/file>Get</a>").await;
+    world.site.answer("/file", Answer::Download);
+    let folder = tempfile::tempdir().unwrap();
+    world.context.downloads_into(folder.path().into(), 1 << 20).await.unwrap();
+    // One that takes no downloads; Chromium has a single switch for the events of all.
+    let (sender, _events) = tokio::sync::mpsc::unbounded_channel();
+    let other = world.browser.context(world.grants.clone(), sender).await.unwrap();
+    let second = other.open(1, PageOptions::default(), &call()).await.unwrap();
+    page.click("#d", &call()).await.unwrap();
+    assert_eq!(page.download(&call()).await.unwrap().state, DownloadState::Done);
+    second.goto(&world.site.page("/second", "<a id=d href=/file>Get</a>"), &call()).await.unwrap();
+    second.click("#d", &call()).await.unwrap();
+    world.site.seen("GET /file").await;
+    assert_eq!((other.downloads(), world.context.downloads().len()), (vec![], 1));
+}
+
+#[tokio::test]
 async fn console_errors_and_requests_are_kept() {
     let world = World::new().await;
     let page = world.open(1).await;
