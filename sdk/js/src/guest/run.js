@@ -9,6 +9,8 @@ class Refused extends Error {
     constructor(code, text) {
         super(text);
         this.code = code;
+        // It is about no line of the plugin: the map of its sources is not read for it.
+        this.stack = '';
     }
 }
 
