@@ -16,6 +16,7 @@ use serde_json::json;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::OwnedSemaphorePermit;
 use windlass_core::journal::Diverged;
 use windlass_core::status::{Asked, Return};
 use windlass_core::{Cause, Kind, Limits, TaskId};
@@ -39,6 +40,7 @@ enum Came {
 
 /// Runs a turn, and each turn that follows at once, beside the caller.
 pub(crate) fn spawn(services: &Arc<Services>, opened: Opened) {
+    let opened = Box::new(opened);
     let control = Arc::new(Control::new(services.clock.clone(), services.tuning.grace));
     services.running.lock().insert(opened.task.id, control.clone());
     services.left.lock().remove(&opened.task.id);
@@ -47,7 +49,7 @@ pub(crate) fn spawn(services: &Arc<Services>, opened: Opened) {
         let (id, generation) = (opened.task.id, services.store.generation());
         let next = {
             let _held = Held { services: &services, control: &control, task: id };
-            Box::pin(run(&services, &control, opened)).await
+            run(&services, &control, opened).await
         };
         let failed = match &next {
             // By another who has the turn now, or by a commit that failed.
@@ -86,8 +88,9 @@ impl Drop for Held<'_> {
     }
 }
 
-async fn run(services: &Arc<Services>, control: &Arc<Control>, opened: Opened) -> Result<Option<Opened>, Halt> {
-    let Opened { task, mut turn } = opened;
+/// From the queue to the end of the turn. Many wait here, so what a turn needs to run is made when it may.
+async fn run(services: &Arc<Services>, control: &Arc<Control>, opened: Box<Opened>) -> Result<Option<Opened>, Halt> {
+    let turn = &opened.turn;
     let permits = async {
         if services.instances.available_permits() == 0 {
             services.parking.crowded.notify_one();
@@ -106,12 +109,21 @@ async fn run(services: &Arc<Services>, control: &Arc<Control>, opened: Opened) -
         // A turn that never ran was ended by whoever cancelled it; one taken over runs to be tidied up.
         () = control.stop.cancelled(), if turn.started.is_none() => return Ok(None),
         () = lapsed => {
-            let pin = next_pin(services, &task.tool, &turn.plugin, &turn.digest);
-            let (opened, clock) = (Opened { task, turn }, services.clock.clone());
+            let pin = next_pin(services, &opened.task.tool, &turn.plugin, &turn.digest);
+            let clock = services.clock.clone();
             return Ok(services.store.commit(Hard::Yes, move |tx| life::lapse(tx, &opened, pin, &clock)).await?);
         }
         () = services.draining.cancelled() => return Ok(None),
     };
+    Box::pin(begin(services, control, *opened, slot)).await
+}
+
+async fn begin(
+    services: &Arc<Services>,
+    control: &Arc<Control>,
+    Opened { task, mut turn }: Opened,
+    slot: OwnedSemaphorePermit,
+) -> Result<Option<Opened>, Halt> {
     if turn.started.is_some() {
         // A cancel that came before this run could be reached stands in the row only.
         let (id, number) = (task.id, turn.number);
@@ -426,5 +438,20 @@ pub(crate) async fn watch(services: Arc<Services>) {
         if let Err(error) = looked {
             tracing::error!(%error, "open turns can't be looked for");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn size<A, F>(_: impl Fn(&'static Arc<Services>, &'static Arc<Control>, A) -> F) -> usize {
+        size_of::<F>()
+    }
+
+    #[test]
+    fn a_turn_in_the_queue_is_small() {
+        let (waits, runs) = (size(run), size(|s, c, o| begin(s, c, o, unreachable!())));
+        assert!(waits < 1024, "{waits} bytes wait for a slot, {runs} run");
     }
 }

@@ -19,6 +19,7 @@ use crate::lock::Lock;
 use crate::tail::Hub;
 use keeper::{Activity, Checkpointer, Hardness, Nudge, WAL_BYTES};
 use read::View;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Params};
 use std::fs::{File, OpenOptions};
 use std::future::Future;
@@ -170,6 +171,9 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
     let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     // More than there are statements: one that falls out is compiled again each time.
     conn.set_prepared_statement_cache_capacity(128);
+    // A plan does not hang on the values that are bound: else a statement that a partial index could serve is compiled
+    // again each time they change.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(conn)
 }
 
