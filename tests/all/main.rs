@@ -6,6 +6,8 @@ mod basic;
 mod bench;
 mod browser;
 mod browser_ends;
+mod browser_flows;
+mod browser_table;
 mod browser_verbs;
 mod files;
 mod forgets;
@@ -39,6 +41,7 @@ fn every_program_has_a_test() {
         include_str!("basic.rs"),
         include_str!("browser.rs"),
         include_str!("browser_ends.rs"),
+        include_str!("browser_flows.rs"),
         include_str!("browser_verbs.rs"),
         include_str!("files.rs"),
         include_str!("hostile.rs"),

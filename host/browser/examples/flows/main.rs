@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `is` | what is seen; for a verb that reads nothing `done` or `fails` |
 //! | `peer` | what playwright-core sees instead; the flow's `why` says why |
+//! | `plugin` | what a plugin sees instead, through the contract (`tests/all/browser_flows.rs`) |
 //! | `within` | milliseconds it may take, instead of ten seconds |
 //! | `any` | it may fail: a window may close under the click that closes it |
 
@@ -30,7 +31,7 @@ impl Policy for All {
     }
 }
 
-const OPTIONS: [&str; 4] = ["is", "peer", "within", "any"];
+const OPTIONS: [&str; 5] = ["is", "peer", "plugin", "within", "any"];
 
 /// The verb of a step, and what it wants.
 fn verb(step: &Map<String, Value>) -> Result<(&str, &Value), Failure> {

@@ -6,7 +6,7 @@ import path from 'node:path';
 const require = createRequire(`${process.env.PEER_MODULES || process.cwd()}/`);
 const { chromium } = require('playwright-core');
 const [base, file, executablePath, folder] = process.argv.slice(2);
-const OPTIONS = ['is', 'peer', 'within', 'any'];
+const OPTIONS = ['is', 'peer', 'plugin', 'within', 'any'];
 
 const browser = await chromium.launch({ executablePath, headless: true, args: ['--no-sandbox', '--disable-gpu'] });
 

@@ -7,13 +7,14 @@ use serde_json::{Value, json};
 
 use super::Page;
 use crate::call::{Call, Deadline};
-use crate::error::Error;
+use crate::error::{Code, Error};
 use crate::keys;
 use crate::locator::Locator;
 
 impl Page {
     /// Presses keys in whatever has the focus: `Enter`, `a`, `Control+A`, `Shift+Tab`; see UI
-    /// Events for the names. If that begins a navigation, waits as [`Page::click`] does.
+    /// Events for the names. If that begins a navigation, waits as [`Page::click`] does; if it closes the page, it has
+    /// worked.
     ///
     /// # Errors
     /// [`Code::Invalid`](crate::Code::Invalid) for an unknown key.
@@ -21,8 +22,16 @@ impl Page {
         let deadline = call.start();
         keys::events(keys, 0)?;
         let _hands = deadline.run("another action on the page", self.inner.hands.lock()).await?;
-        let navigations = self.inner.tab.state.borrow().navigations;
-        self.press_keys(keys, "the keys to be pressed", &deadline).await?;
+        let tab = &self.inner.tab;
+        if let Some(gone) = tab.gone() {
+            return Err(gone);
+        }
+        let navigations = tab.state.borrow().navigations;
+        match self.press_keys(keys, "the keys to be pressed", &deadline).await {
+            // What was pressed has closed its own page.
+            Err(error) if error.code == Code::PageLost && tab.has_closed() => return Ok(()),
+            pressed => pressed?,
+        }
         self.keys_handled(navigations, &deadline).await;
         Ok(())
     }

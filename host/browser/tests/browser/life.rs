@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -73,7 +73,7 @@ fn is_running(pid: u32) -> bool {
         .is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or_default().starts_with(" Z"))
 }
 
-fn kill(pid: u32) {
+pub(crate) fn kill(pid: u32) {
     kill_process(Pid::from_raw(pid.cast_signed()).unwrap(), Signal::KILL).unwrap();
 }
 
@@ -288,6 +288,7 @@ async fn each_principal_has_a_browser_of_its_own() {
     two.version().await.unwrap();
     assert_ne!(one.pid(), two.pid());
     assert_eq!(browsers.of("one").unwrap().pid(), one.pid());
+    assert_eq!((browsers.keys().len(), browsers.all().len()), (2, 2));
     let (sender, _events) = tokio::sync::mpsc::unbounded_channel();
     let context =
         one.context(crate::Grants::new(&[], windlass_browser::Verdict::Denied), sender.clone()).await.unwrap();
@@ -356,7 +357,7 @@ async fn a_remote_browser_is_used_and_left_running() {
 
 const HELPER: &str = "life::helper_that_holds_a_browser";
 
-/// Not a test: the host that [`a_killed_host_takes_its_browser_along`] kills.
+/// Not a test: a host that holds a browser until its standard input ends, and then goes without a word.
 #[tokio::test]
 #[ignore = "started by another test"]
 async fn helper_that_holds_a_browser() {
@@ -364,18 +365,22 @@ async fn helper_that_holds_a_browser() {
         return;
     };
     let no_sandbox = rustix::process::geteuid().is_root();
-    let browser = Browser::new(Config { no_sandbox, profiles: PathBuf::from(profiles), ..Config::default() });
+    let executable = std::env::var_os("WINDLASS_TEST_BROWSER").map(PathBuf::from);
+    let browser =
+        Browser::new(Config { no_sandbox, profiles: PathBuf::from(profiles), executable, ..Config::default() });
     browser.version().await.unwrap();
     println!("\nbrowser {}", browser.pid().unwrap());
-    std::future::pending::<()>().await;
+    tokio::task::spawn_blocking(|| std::io::copy(&mut std::io::stdin(), &mut std::io::sink())).await.unwrap().unwrap();
+    std::process::exit(0);
 }
 
-#[tokio::test]
-async fn a_killed_host_takes_its_browser_along() {
+/// Has a host of its own ended in some way, and looks what becomes of the browser that it holds.
+pub(crate) async fn browser_of_a_host_that(ends: impl FnOnce(&mut Child)) {
     let profiles = tempfile::tempdir().unwrap();
     let mut host = Command::new(std::env::current_exe().unwrap())
         .args([HELPER, "--exact", "--ignored", "--nocapture"])
         .env("WINDLASS_TEST_PROFILES", profiles.path())
+        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
@@ -386,8 +391,7 @@ async fn a_killed_host_takes_its_browser_along() {
         .expect("the helper tells the pid");
     let all = descendants(pid);
     assert!(is_running(pid) && !all.is_empty());
-    host.kill().unwrap();
-    host.wait().unwrap();
+    ends(&mut host);
     eventually("the end of Chromium", || !is_running(pid) && all.iter().all(|(pid, _)| !is_running(*pid))).await;
     // What it could not remove is removed by the next host.
     assert_eq!(entries(profiles.path()), 2);

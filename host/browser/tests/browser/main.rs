@@ -10,6 +10,7 @@ mod emulation;
 mod escapes;
 mod fence;
 mod guide;
+mod habits;
 mod life;
 mod locating;
 mod navigation;
@@ -18,6 +19,7 @@ mod secrets;
 mod site;
 mod snapshots;
 mod speed;
+mod table;
 mod verbs;
 
 use std::path::PathBuf;
@@ -59,6 +61,10 @@ impl Grants {
 
     pub(crate) fn allow(&self, origin: &str) {
         self.exact.lock().unwrap().push(origin.to_owned());
+    }
+
+    pub(crate) fn is_granted(&self, origin: &str) -> bool {
+        self.exact.lock().unwrap().iter().any(|granted| granted == origin)
     }
 
     pub(crate) fn revoke(&self) {

@@ -36,6 +36,28 @@ async fn history_goes_back_and_forward_and_reload_asks_again() {
 }
 
 #[tokio::test]
+async fn a_page_says_which_document_it_shows() {
+    let world = World::new().await;
+    let page = world.open(1).await;
+    page.goto(&world.site.page("/", "<title>First</title>"), &call()).await.unwrap();
+    let first = page.document();
+    assert_eq!(page.title(&call()).await.unwrap(), "/");
+    page.evaluate("() => { document.title = 'Renamed'; location.hash = 'part' }", &NONE, &call()).await.unwrap();
+    page.wait_for_url("*/#part", &call()).await.unwrap();
+    assert_eq!(
+        (page.url(&call()).await.unwrap(), page.last_url()),
+        (world.site.url("/#part"), world.site.url("/#part"))
+    );
+    assert_eq!(page.title(&call()).await.unwrap(), "Renamed");
+    assert_eq!(page.document(), first, "only its address has changed");
+    page.goto(&world.site.page("/two", "two"), &call()).await.unwrap();
+    assert_ne!(page.document(), first);
+    page.close(&call()).await.unwrap();
+    assert_code(page.url(&call()).await, Code::PageLost);
+    assert_eq!(page.last_url(), world.site.url("/two"), "where it was is still known");
+}
+
+#[tokio::test]
 async fn clicks_of_every_kind_are_real_ones() {
     let (_world, page) = World::showing(
         "<div id=d style='width:100px;height:50px;background:#ccc'>D</div><p id=n></p><script>\
@@ -81,6 +103,39 @@ async fn typing_is_key_by_key_in_any_layout() {
     page.type_text("#b", "one\ntwo", Duration::from_millis(20), &call()).await.unwrap();
     assert!(begin.elapsed() >= Duration::from_millis(140));
     assert_eq!(page.value("#b", &call()).await.unwrap(), "one\ntwo");
+}
+
+#[tokio::test]
+async fn keys_of_other_layouts_are_keys() {
+    let (_world, page) = World::showing(
+        "<input id=a><p id=n></p><script>for (const k of ['keydown','keypress','keyup']) a.addEventListener(k, e => n.textContent +=\
+         `${k}:${e.key}:${e.code}:${e.isTrusted} `)</script>",
+    )
+    .await;
+    page.focus("#a", &call()).await.unwrap();
+    for keys in ["ß", "й", "Shift+Ä"] {
+        page.press(keys, &call()).await.unwrap();
+    }
+    assert_eq!(page.value("#a", &call()).await.unwrap(), "ßйÄ");
+    let seen = page.text("#n", &call()).await.unwrap();
+    assert!(seen.starts_with("keydown:ß::true keypress:ß::true keyup:ß::true keydown:й:"), "{seen}");
+}
+
+#[tokio::test]
+async fn a_key_that_closes_its_page_has_worked() {
+    let (mut world, page) = World::showing("<a href=/popup target=_blank>New</a>").await;
+    world.site.page("/popup", "<input onkeydown='window.close()'>");
+    for (id, keys) in [(2, "Escape"), (3, "x"), (4, "Control+W")] {
+        page.click("text=New", &call()).await.unwrap();
+        let popup = world.context.popup(&page, id, &call()).await.unwrap();
+        popup.focus("input", &call()).await.unwrap();
+        popup.press(keys, &call()).await.expect("it has worked");
+        assert!(matches!(world.event().await, Event::PageLost { page, .. } if page == id));
+        assert_code(popup.press(keys, &call()).await, Code::PageLost);
+    }
+    // Who closes a page presses nothing in it.
+    page.close(&call()).await.unwrap();
+    assert_code(page.press("x", &call()).await, Code::PageLost);
 }
 
 #[tokio::test]
@@ -347,6 +402,10 @@ async fn a_page_is_printed_to_pdf() {
     let (_world, page) = World::showing("<h1>Receipt</h1>").await;
     let pdf = page.pdf(&PdfOptions::default(), &call()).await.unwrap();
     assert!(pdf.starts_with(b"%PDF-") && pdf.len() > 1000);
+    // A tagged one says what is a heading; the other only where letters stand.
+    let structured = |pdf: &[u8]| pdf.windows(15).any(|window| window == b"/StructTreeRoot");
+    let tagged = page.pdf(&PdfOptions { tagged: true, ..PdfOptions::default() }, &call()).await.unwrap();
+    assert_eq!((structured(&pdf), structured(&tagged)), (false, true));
     assert_code(page.pdf(&PdfOptions { scale: 9.0, ..PdfOptions::default() }, &call()).await, Code::Invalid);
     assert_code(page.pdf(&PdfOptions { pages: "9-10".into(), ..PdfOptions::default() }, &call()).await, Code::Invalid);
 }
@@ -384,7 +443,9 @@ async fn dialogs_are_answered_by_rule() {
         "<button id=c onclick=\"n.textContent=confirm('Sure?')\">C</button><button id=p onclick=\"n.textContent=prompt('Who?','me')\">P</button><p id=n></p>",
     )
     .await;
+    assert_eq!(page.dialogs(), Dialogs::default());
     page.set_dialogs(Dialogs::accept());
+    assert_eq!(page.dialogs(), Dialogs::accept());
     page.click("#c", &call()).await.unwrap();
     assert_eq!(page.text("#n", &call()).await.unwrap(), "true");
     page.click("#p", &call()).await.unwrap();
