@@ -54,7 +54,8 @@ pub(super) async fn run(places: &Places, folder: &Path, scenario: &Scenario, eve
         let folder = folder.join(like.tool);
         let component = like.component(places, &folder).await?;
         let mut stand = Stand::new(places, like, folder.join("stand"), &component).await.context("preparing")?;
-        let (_, other) = count(places, &folder, &mut stand).await.with_context(|| format!("{}", like.tool))?;
+        let (_, other) =
+            count(places, &folder, &mut stand).await.with_context(|| format!("{} without a fault", like.tool))?;
         other.is(&undisturbed).with_context(|| format!("{} writes another log than {}", scenario.tool, like.tool))?;
         println!("without a fault {} writes the log of {}", scenario.tool, like.tool);
         undisturbed = other;
