@@ -65,6 +65,9 @@ async fn every_verb_works_through_a_plugin_and_is_a_line_of_the_log() {
         "reload true",
         "forward not-found",
         "offline unavailable",
+        "size [600, 400, 2]",
+        "size invalid",
+        "held A",
         "phone 390 2 de-DE Asia/Tokyo true Verbs/1 true",
     ];
     for (got, expected) in got.iter().zip(expected) {

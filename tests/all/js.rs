@@ -198,6 +198,17 @@ async fn a_tool_sends_requests_where_it_may() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs what `cargo xtask js` builds"]
+async fn a_tool_has_the_verbs_of_scripts() {
+    let shop = site().await;
+    let bench = behaviour(Limits::default(), &[&grant(&shop)]).await;
+    let input = json!({"shop": shop.url().trim_end_matches('/')});
+    let task = bench.ended(bench.create("js-pages", input).await).await;
+    let expected = json!({"box": true, "hidden": null, "size": [600, 400, 2], "held": "A", "title": "Inner"});
+    assert_eq!(outcome(&task)["structured"], expected, "{}", failure(&task));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs what `cargo xtask js` builds"]
 async fn a_plugin_in_javascript_is_small_and_starts_at_once() {
     let bench = behaviour(Limits::default(), &[]).await;
     for name in ["order-js", "js-behaviour"] {

@@ -34,7 +34,10 @@ pub(crate) fn run(given: Vec<String>) -> Result<()> {
     for folder in TYPED {
         js.types(&workspace.root.join(folder).join("tsconfig.json"))?;
     }
-    steps.done("hold");
+    let scripts = workspace.target.join("js/scripts");
+    js.node(&workspace.root, &["tests/scripts/types.mjs", &scripts.to_string_lossy()])?;
+    js.types(&scripts.join("tsconfig.json"))?;
+    steps.done("hold, those of scripts as well");
 
     steps.next("Tests in Node");
     for folder in TESTED {

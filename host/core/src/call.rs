@@ -193,6 +193,8 @@ calls! {
     BrowserOnDialog = "browser.on-dialog", Redo, false;
     /// Takes the network away, or gives it back.
     BrowserSetOffline = "browser.set-offline", Redo, false;
+    /// Makes a page another size.
+    BrowserSetViewport = "browser.set-viewport", Redo, false;
     /// Reads the console.
     BrowserConsole = "browser.console", Redo, false;
     /// Reads errors of scripts.

@@ -12,8 +12,6 @@ const VIEWPORT: (f64, f64) = (800.0, 600.0);
 enum Said {
     /// An expression to be awaited.
     Do(String),
-    /// What the host can't do yet, as words behind "can't".
-    Missing(String),
     /// Nothing: why.
     Nothing(String),
 }
@@ -31,9 +29,6 @@ impl Flow {
                 Said::Do(code) => {
                     let _ = writeln!(script, "\n// {number}. {title}\nawait {code};");
                 }
-                Said::Missing(what) => {
-                    let _ = writeln!(script, "\n// {number}. {title}\nmissing({});", text(&what));
-                }
                 Said::Nothing(why) => {
                     let _ = writeln!(script, "\n// {number}. {title}: {}", comment(&why));
                 }
@@ -50,7 +45,6 @@ impl Flow {
         for (at, (step, said)) in self.steps.iter().zip(self.said(true)).enumerate() {
             let code = match said {
                 Said::Do(code) => code,
-                Said::Missing(what) => format!("missing({})", text(&what)),
                 Said::Nothing(_) => "undefined".into(),
             };
             let _ = writeln!(script, "await step({}, {}, async () => {code});", at + 1, text(&step.title()));
@@ -59,14 +53,16 @@ impl Flow {
         script
     }
 
-    /// The options of the page: those of the first step about its size.
+    /// The options of the page: those of its first step, if that is about its size.
     fn page(&self) -> String {
-        let touched =
-            self.steps.iter().any(|step| matches!(&step.kind, Kind::Click { device, .. } if device == "touch"));
-        let (mut size, mut more, mut touch) = (VIEWPORT, String::new(), touched);
-        if let Some(Kind::SetViewport { width, height, scale, mobile, touch: has, .. }) = self.size() {
+        let touch = self.steps.iter().any(|step| match &step.kind {
+            Kind::Click { device, .. } => device == "touch",
+            Kind::SetViewport { touch, .. } => *touch,
+            _ => false,
+        });
+        let (mut size, mut more) = (VIEWPORT, String::new());
+        if let Some(Kind::SetViewport { width, height, scale, mobile, .. }) = self.size() {
             size = (*width, *height);
-            touch |= has;
             if *scale != 1.0 && *scale != 0.0 {
                 let _ = write!(more, ", deviceScaleFactor: {scale}");
             }
@@ -81,135 +77,142 @@ impl Flow {
     }
 
     fn size(&self) -> Option<&Kind> {
-        self.steps.iter().map(|step| &step.kind).find(|kind| matches!(kind, Kind::SetViewport { .. }))
+        self.steps.first().map(|step| &step.kind).filter(|kind| matches!(kind, Kind::SetViewport { .. }))
     }
 
     /// What each step is. `exact`: clicks go where they were recorded, not to the middle.
     fn said(&self, exact: bool) -> Vec<Said> {
         let strokes = strokes(&self.steps);
         let each = self.steps.iter().zip(&strokes);
-        each.map(|(step, (stroke, held))| {
-            let said = match stroke {
-                Some(Stroke::Press(keys)) => Said::Do(format!("page.press({})", step.after(text(keys)))),
-                Some(Stroke::Nothing(why)) => Said::Nothing((*why).into()),
-                Some(Stroke::Missing(what)) => Said::Missing(what.clone()),
-                None => self.say(step, held, exact),
-            };
-            match (said, &step.navigation, &step.kind) {
-                // `goto` waits for its own.
-                (Said::Do(code), Some(url), kind) if !matches!(kind, Kind::Navigate { .. }) => {
-                    let url = url.as_ref().map(|url| format!("url: {}", text(url)));
-                    let options = step.options(url.as_slice());
-                    let options = if options.is_empty() { "{}".to_owned() } else { options };
-                    let work = if code.starts_with('(') { "async () =>" } else { "() =>" };
-                    Said::Do(format!("{}.waitForNavigation({options}, {work} {code})", step.there()))
+        each.enumerate()
+            .map(|(at, (step, (stroke, held)))| {
+                let said = match stroke {
+                    Some(Stroke::Press(keys)) => Said::Do(format!("page.press({})", step.after(text(keys)))),
+                    Some(Stroke::Nothing(why)) => Said::Nothing((*why).into()),
+                    Some(Stroke::Down(key)) => Said::Do(format!("page.keyboard.down({})", step.after(text(key)))),
+                    Some(Stroke::Up(key)) => Said::Do(format!("page.keyboard.up({})", step.after(text(key)))),
+                    None if at == 0 && self.size().is_some() => Said::Nothing("the page was opened so".into()),
+                    None => say(step, held, exact),
+                };
+                match (said, &step.navigation, &step.kind) {
+                    // `goto` waits for its own.
+                    (Said::Do(code), Some(url), kind) if !matches!(kind, Kind::Navigate { .. }) => {
+                        let url = url.as_ref().map(|url| format!("url: {}", text(url)));
+                        let options = step.options(url.as_slice());
+                        let options = if options.is_empty() { "{}".to_owned() } else { options };
+                        let work = if code.starts_with('(') { "async () =>" } else { "() =>" };
+                        Said::Do(format!("{}.waitForNavigation({options}, {work} {code})", step.there()))
+                    }
+                    (said, ..) => said,
                 }
-                (said, ..) => said,
-            }
-        })
-        .collect()
+            })
+            .collect()
     }
+}
 
-    fn say(&self, step: &Step, held: &[String], exact: bool) -> Said {
-        let there = step.there();
-        let element = |selectors, filled| element(&step.within(), selectors, filled);
-        match &step.kind {
-            kind @ Kind::SetViewport { .. } if Some(kind) == self.size() => {
-                Said::Nothing("the page was opened so".into())
-            }
-            Kind::SetViewport { .. } => Said::Missing("change the size of a page".into()),
-            Kind::Navigate { url } => Said::Do(format!("{there}.goto({})", step.after(text(url)))),
-            Kind::Click { button, .. } if matches!(button.as_str(), "back" | "forward") => {
-                Said::Missing(format!("click with the {button} button"))
-            }
-            Kind::Click { selectors, double, offset, device, button, .. } => {
-                let verb = match (double, device.as_str()) {
-                    (true, _) => "dblclick",
-                    (false, "touch") => "tap",
-                    (false, _) => "click",
-                };
-                let mut options = Vec::new();
-                match button.as_str() {
-                    "secondary" => options.push("button: 'right'".to_owned()),
-                    "auxiliary" => options.push("button: 'middle'".to_owned()),
-                    _ => {}
-                }
-                if !held.is_empty() {
-                    let keys: Vec<_> = held.iter().map(|key| text(key)).collect();
-                    options.push(format!("modifiers: [{}]", keys.join(", ")));
-                }
-                if exact && verb != "tap" {
-                    options.push(format!("position: {{ x: {}, y: {} }}", offset.0, offset.1));
-                }
-                Said::Do(format!("{}.{verb}({})", element(selectors, false), step.options(&options)))
-            }
-            _ if !held.is_empty() => Said::Missing(format!("hold {} down meanwhile", held.join(" and "))),
-            Kind::Hover { selectors } => {
-                Said::Do(format!("{}.hover({})", element(selectors, false), step.options(&[])))
-            }
-            Kind::Change { selectors, value: Entry::Text(value) } => {
-                Said::Do(format!("{}.change({})", element(selectors, true), step.after(text(value))))
-            }
-            Kind::Change { selectors, value: Entry::Secret(name) } => {
-                Said::Do(format!("{}.fillSecret({})", element(selectors, true), step.after(text(name))))
-            }
-            Kind::Scroll { selectors, x, y } => {
-                let to = format!("{{ x: {}, y: {} }}", x.unwrap_or(0.0), y.unwrap_or(0.0));
-                let options = step.options(&["repeatable: true".to_owned()]);
-                Said::Do(match selectors {
-                    Some(selectors) => {
-                        format!(
-                            "{}.evaluate((element, {{ x, y }}) => element.scroll(x, y), {to}, {options})",
-                            element(selectors, false)
-                        )
-                    }
-                    None if step.frame.is_empty() => {
-                        format!("{there}.evaluate(({{ x, y }}) => scroll(x, y), {to}, {options})")
-                    }
-                    None => format!(
-                        "{}.locator('html').evaluate((_, {{ x, y }}) => scroll(x, y), {to}, {options})",
-                        step.within()
-                    ),
-                })
-            }
-            Kind::Close => Said::Do(format!("{there}.close()")),
-            Kind::EmulateNetworkConditions { download, upload, .. } => {
-                Said::Do(format!("{there}.setOffline({})", *download == 0.0 && *upload == 0.0))
-            }
-            Kind::WaitForElement { selectors, operator, count, visible, properties, attributes } => {
-                let element = element(selectors, false);
-                let plain = properties.is_empty() && attributes.is_empty();
-                // `visible` is the runner's word for "so it is"; it looks at no element's box.
-                let state = match (operator.as_str(), count, visible) {
-                    (">=", 1, true) if plain => Some("attached"),
-                    (">=", 1, false) | ("==" | "<=", 0, true) if plain => Some("detached"),
-                    _ => None,
-                };
-                if let Some(state) = state {
-                    return Said::Do(format!("{element}.waitFor({})", step.options(&[format!("state: '{state}'")])));
-                }
-                let mut options = vec![format!("operator: '{operator}'"), format!("count: {count}")];
-                if !visible {
-                    options.push("visible: false".into());
-                }
-                for (name, map) in [("properties", properties), ("attributes", attributes)] {
-                    if !map.is_empty() {
-                        options.push(format!("{name}: {}", json(map)));
-                    }
-                }
-                Said::Do(format!("{element}.waitForElements({})", step.options(&options)))
-            }
-            Kind::WaitForExpression { .. } if !step.frame.is_empty() => {
-                Said::Missing("wait for an expression within a frame".into())
-            }
-            Kind::WaitForExpression { expression } => {
-                let limit = step.options(&[]);
-                let limit = if limit.is_empty() { limit } else { format!(", undefined, {limit}") };
-                Said::Do(format!("{there}.waitForFunction({}{limit})", text(expression)))
-            }
-            Kind::CustomStep { .. } => Said::Nothing("a step of somebody's own, which no runner runs".into()),
-            Kind::KeyDown { .. } | Kind::KeyUp { .. } => Said::Nothing("the key was pressed and let go".into()),
+fn say(step: &Step, held: &[String], exact: bool) -> Said {
+    let there = step.there();
+    let element = |selectors, filled| element(&step.within(), selectors, filled);
+    match &step.kind {
+        Kind::SetViewport { width, height, scale, mobile, .. } => {
+            // As Chrome has it, where the recording says 0.
+            let scale = if *scale == 0.0 { 1.0 } else { *scale };
+            let options = [format!("deviceScaleFactor: {scale}"), format!("isMobile: {mobile}")];
+            let size = format!("{{ width: {width}, height: {height} }}");
+            Said::Do(format!("{there}.setViewportSize({size}, {})", step.options(&options)))
         }
+        Kind::Navigate { .. } if !step.frame.is_empty() => {
+            let why = "this host can't go to an address in a frame alone";
+            Said::Do(format!("fail('unavailable', {})", text(why)))
+        }
+        Kind::Navigate { url } => Said::Do(format!("{there}.goto({})", step.after(text(url)))),
+        Kind::Click { selectors, double, offset, device, button, .. } => {
+            let verb = match (double, device.as_str()) {
+                (true, _) => "dblclick",
+                (false, "touch") => "tap",
+                (false, _) => "click",
+            };
+            let mut options = Vec::new();
+            match button.as_str() {
+                "secondary" => options.push("button: 'right'".to_owned()),
+                "auxiliary" => options.push("button: 'middle'".to_owned()),
+                "back" | "forward" => options.push(format!("button: '{button}'")),
+                _ => {}
+            }
+            if !held.is_empty() {
+                let keys: Vec<_> = held.iter().map(|key| text(key)).collect();
+                options.push(format!("modifiers: [{}]", keys.join(", ")));
+            }
+            if exact && verb != "tap" {
+                options.push(format!("position: {{ x: {}, y: {} }}", offset.0, offset.1));
+            }
+            Said::Do(format!("{}.{verb}({})", element(selectors, false), step.options(&options)))
+        }
+        Kind::Hover { selectors } => Said::Do(format!("{}.hover({})", element(selectors, false), step.options(&[]))),
+        Kind::Change { selectors, value: Entry::Text(value) } => {
+            Said::Do(format!("{}.change({})", element(selectors, true), step.after(text(value))))
+        }
+        Kind::Change { selectors, value: Entry::Secret(name) } => {
+            Said::Do(format!("{}.fillSecret({})", element(selectors, true), step.after(text(name))))
+        }
+        Kind::Scroll { selectors, x, y } => {
+            let to = format!("{{ x: {}, y: {} }}", x.unwrap_or(0.0), y.unwrap_or(0.0));
+            let options = step.options(&["repeatable: true".to_owned()]);
+            Said::Do(match selectors {
+                Some(selectors) => {
+                    format!(
+                        "{}.evaluate((element, {{ x, y }}) => element.scroll(x, y), {to}, {options})",
+                        element(selectors, false)
+                    )
+                }
+                None if step.frame.is_empty() => {
+                    format!("{there}.evaluate(({{ x, y }}) => scroll(x, y), {to}, {options})")
+                }
+                None => format!(
+                    "{}.locator('html').first().evaluate((_, {{ x, y }}) => scroll(x, y), {to}, {options})",
+                    step.within()
+                ),
+            })
+        }
+        Kind::Close => Said::Do(format!("{there}.close()")),
+        Kind::EmulateNetworkConditions { download, upload, .. } => {
+            Said::Do(format!("{there}.setOffline({})", *download == 0.0 && *upload == 0.0))
+        }
+        Kind::WaitForElement { selectors, operator, count, visible, properties, attributes } => {
+            let element = element(selectors, false);
+            let plain = properties.is_empty() && attributes.is_empty();
+            // `visible` is the runner's word for "so it is"; it looks at no element's box.
+            let state = match (operator.as_str(), count, visible) {
+                (">=", 1, true) if plain => Some("attached"),
+                (">=", 1, false) | ("==" | "<=", 0, true) if plain => Some("detached"),
+                _ => None,
+            };
+            if let Some(state) = state {
+                return Said::Do(format!("{element}.waitFor({})", step.options(&[format!("state: '{state}'")])));
+            }
+            let mut options = vec![format!("operator: '{operator}'"), format!("count: {count}")];
+            if !visible {
+                options.push("visible: false".into());
+            }
+            for (name, map) in [("properties", properties), ("attributes", attributes)] {
+                if !map.is_empty() {
+                    options.push(format!("{name}: {}", json(map)));
+                }
+            }
+            Said::Do(format!("{element}.waitForElements({})", step.options(&options)))
+        }
+        Kind::WaitForExpression { expression } => {
+            let limit = step.options(&[]);
+            let limit = if limit.is_empty() { limit } else { format!(", undefined, {limit}") };
+            // In the frame's own world, where its document is.
+            let within = match step.frame.is_empty() {
+                true => there,
+                false => format!("{}.locator('html').first()", step.within()),
+            };
+            Said::Do(format!("{within}.waitForFunction({}{limit})", text(expression)))
+        }
+        Kind::CustomStep { .. } => Said::Nothing("a step of somebody's own, which no runner runs".into()),
+        Kind::KeyDown { .. } | Kind::KeyUp { .. } => Said::Nothing("the key was pressed and let go".into()),
     }
 }
 
@@ -373,7 +376,7 @@ await page.locator('#x').hover();
             format!("page.locator('#a').click({{ button: 'right', {at} }})")
         );
         assert_eq!(click(json!({"deviceType": "touch", "timeout": 9})), "page.locator('#a').tap({ timeout: 9 })");
-        assert_eq!(click(json!({"button": "back"})), "missing('click with the back button')");
+        assert_eq!(click(json!({"button": "back"})), format!("page.locator('#a').click({{ button: 'back', {at} }})"));
         assert_eq!(
             click(json!({"frame": [1, 0], "target": "https://a.example/"})),
             format!(
@@ -399,6 +402,10 @@ await page.locator('#x').hover();
             said(json!({"type": "waitForExpression", "expression": "done", "timeout": 7})),
             "page.waitForFunction('done', undefined, { timeout: 7 })"
         );
+        assert_eq!(
+            said(json!({"type": "waitForExpression", "expression": "done", "frame": [1]})),
+            "page.childFrame(1).locator('html').first().waitForFunction('done')"
+        );
         let network =
             |speed: u32| json!({"type": "emulateNetworkConditions", "download": speed, "upload": speed, "latency": 1});
         assert_eq!(
@@ -417,6 +424,8 @@ await page.locator('#x').hover();
         .unwrap();
         let script = flow.script();
         let page = "browser.open({ viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true });";
-        assert!(script.contains(page) && script.contains("missing('change the size of a page');"), "{script}");
+        let later =
+            "await page.setViewportSize({ width: 500, height: 500 }, { deviceScaleFactor: 1, isMobile: false });";
+        assert!(script.contains(page) && script.contains(later), "{script}");
     }
 }

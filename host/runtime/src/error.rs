@@ -188,7 +188,7 @@ pub enum Refusal {
     Damaged(String),
     /// No manifest.
     #[error(
-        "the component has no manifest (custom section windlass:manifest): declare it with windlass::plugin! of the SDK"
+        "the component has no manifest (custom section windlass:manifest): declare it with windlass::plugin! of the SDK, or add it by `windlass plugin stamp`"
     )]
     NoManifest,
     /// More than one.

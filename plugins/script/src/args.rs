@@ -47,6 +47,11 @@ impl Args<'_> {
         whole.map(|number| number as i32).ok_or_else(|| self.wrong(name, "a number", value))
     }
 
+    /// The side of a page, in CSS pixels.
+    pub(crate) fn side(&self, at: usize, name: &str) -> Result<u32, Error> {
+        Ok(u32::try_from(self.whole(at, name)?).unwrap_or(u32::MAX))
+    }
+
     pub(crate) fn texts(&self, at: usize, name: &str) -> Result<Vec<String>, Error> {
         let value = self.value(at);
         let texts = value.as_array().and_then(|list| list.iter().map(|one| one.as_str().map(str::to_owned)).collect());

@@ -71,6 +71,9 @@ pub(crate) fn call(a: &Args) -> Result<Value, Error> {
         "page.close" => page(a, Page::close)?.into_json(),
         "page.release" => released(a.whole(0, "page")?),
         "page.onDialog" => two(a, ["kind", "action"], Page::on_dialog)?.into_json(),
+        "page.setViewport" => {
+            page(a, |p| p.set_viewport(a.side(1, "width")?, a.side(2, "height")?, &a.settings(3)?))?.into_json()
+        }
         "page.setOffline" => page(a, |page| page.set_offline(a.flag(1)))?.into_json(),
 
         "page.click" => one(a, LOCATOR, Page::click)?.into_json(),

@@ -136,7 +136,10 @@ impl<'js> Script<'_, 'js> {
             }
             let tick = || -> rquickjs::Result<bool> { call("tick")?.call(()) };
             if !tick().catch(self.ctx).map_err(|error| self.failure(error))? {
-                return Err(self.report.stuck());
+                // A job that finds no memory ends without a word, and what it had to settle waits on.
+                let probe = self.eval::<Js>("Array.from({ length: 1000 }, () => ({}))", "probe");
+                let exhausted = probe.catch(self.ctx).is_err();
+                return Err(self.report.stuck(exhausted));
             }
         }
     }

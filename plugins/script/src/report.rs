@@ -32,8 +32,10 @@ impl Report<'_> {
         Failure { code: code.into(), message, details: None }
     }
 
-    pub(crate) fn stuck(&self) -> Failure {
-        let message = format!("{} waits for a promise that nothing will settle", self.file);
+    /// `exhausted`: there is no memory left.
+    pub(crate) fn stuck(&self, exhausted: bool) -> Failure {
+        let why = if exhausted { ": there is no memory left" } else { "" };
+        let message = format!("{} waits for a promise that nothing will settle{why}", self.file);
         self.plain("script-error", message)
     }
 

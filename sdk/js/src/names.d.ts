@@ -216,7 +216,7 @@ export interface Navigation {
     status: number;
 }
 export interface Click extends Wait {
-    button?: 'left' | 'middle' | 'right';
+    button?: 'left' | 'middle' | 'right' | 'back' | 'forward';
     modifiers?: ('Alt' | 'Control' | 'ControlOrMeta' | 'Meta' | 'Shift')[] | string;
     /** From the upper left corner of the element. */
     position?: { x: number; y: number };
@@ -393,6 +393,8 @@ export interface Locator extends Finder, ElementVerbs {
     /** Gives it the focus, then presses `Enter`, `Control+A`. */
     press(keys: string, options?: Wait): Promise<void>;
     scrollIntoViewIfNeeded(options?: Wait): Promise<void>;
+    /** Until the function, called with this element, answers what counts as true; it changes nothing. Within a frame: `childFrame(0).locator('html').waitForFunction(…)`. */
+    waitForFunction(script: PageFunction, argument?: Json, options?: Wait): Promise<any>;
     /** Until so many are there and all have these properties and attributes; with `visible: false`, until that is not so. */
     waitForElements(options?: Wait & { operator?: '>=' | '==' | '<='; count?: number; visible?: boolean; properties?: Record<string, Json>; attributes?: Record<string, string> }): Promise<void>;
     dragTo(target: string | Locator, options?: Wait): Promise<void>;
@@ -415,6 +417,9 @@ export interface Page extends Finder, BySelector<ElementVerbs> {
     /** Keys go to where the focus is. */
     readonly keyboard: {
         press(keys: string, options?: Wait): Promise<void>;
+        /** Stays down; a modifier counts for all that is done on the page until it goes up. */
+        down(key: string, options?: Wait): Promise<void>;
+        up(key: string, options?: Wait): Promise<void>;
         type(text: string, options?: Typing): Promise<void>;
         insertText(text: string): Promise<void>;
     };
@@ -433,6 +438,8 @@ export interface Page extends Finder, BySelector<ElementVerbs> {
     close(): Promise<void>;
     isClosed(): boolean;
     setOffline(offline: boolean): Promise<void>;
+    /** What is not given in the options stays as it is. */
+    setViewportSize(size: { width: number; height: number }, options?: Wait & { deviceScaleFactor?: number; isMobile?: boolean }): Promise<void>;
     /** How dialogs are answered from now on; at first all are dismissed. `text`: what a prompt gets. */
     onDialog(action: 'accept' | 'dismiss', options?: { kind?: 'alert' | 'confirm' | 'prompt' | 'beforeunload' | 'all'; text?: string }): Promise<void>;
 

@@ -38,6 +38,13 @@ for (const [name, [text, wanted]] of Object.entries(MISTAKES)) {
     });
 }
 
+test('a package.json that does not read is told in a line', async (t) => {
+    const root = project(t, { 'src/index.js': oneTool(''), 'package.json': '{' });
+    const { code, said } = await built(root, '--quick');
+    assert.equal(code, 1);
+    assert.match(said, /^package\.json is no JSON: [^\n]+\n$/);
+});
+
 test('the manifest is what the modules say, and package.json where they say nothing', async (t) => {
     const source = `import { plugin, tool } from 'windlass';
         const run = () => { throw new Error('a tool was run to read the manifest'); };

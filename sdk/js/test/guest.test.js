@@ -1,5 +1,6 @@
 // Pieces of the guest: text, places, host calls.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { native } from '../src/guest/native.js';
 import { decode, encode } from '../src/guest/text.js';
@@ -46,6 +47,24 @@ test('arguments of another type are refused before the host sees them', () => {
     assert.equal(refused('task.sleep', -1), 'invalid: task.sleep: time must be a number from 0, not -1');
     assert.equal(refused('page.dance', 0), 'unavailable: this host has no `page.dance` yet');
     assert.equal(refused('secrets.reveal', 'a'), 'denied: the plugin asks for no `reveal a`: add it to its permissions');
+});
+
+test('the verbs are those of scripts', () => {
+    const engine = readFileSync(new URL('../../../plugins/script/src/calls.rs', import.meta.url), 'utf8');
+    const verbs = [...engine.matchAll(/^ {8}"((?:page|browser)\.\w+)" =>/gm)].map(([, name]) => name);
+    assert.ok(verbs.length > 40, String(verbs.length));
+    const page = new Proxy({}, { get: () => () => undefined });
+    const made = native({ browser: { open: () => page } });
+    made.call('browser.open', '[{}]');
+    const lacks = verbs.filter((name) => {
+        try {
+            made.call(name, '[]');
+        } catch (error) {
+            return error.code === 'unavailable';
+        }
+        return false;
+    });
+    assert.deepEqual(lacks, []);
 });
 
 test('what the host refuses is an error with its code and details', () => {

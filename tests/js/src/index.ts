@@ -1,11 +1,11 @@
 // One tool a case. TypeScript, over two modules: places in failures are those of these files.
-import { artifacts, ask, http, log, outcome, plugin, progress, secret, sleep, state, status, tool } from 'windlass';
+import { artifacts, ask, browser, http, log, outcome, plugin, progress, secret, sleep, state, status, tool } from 'windlass';
 import { Basket, lateFailure } from './basket.ts';
 
 const anything = { type: 'object' } as const;
 
 export default plugin({
-    permissions: ['http *', 'secret shop-token'],
+    permissions: ['browser *', 'http *', 'secret shop-token'],
     tools: [
         tool({
             name: 'js-says',
@@ -109,6 +109,31 @@ export default plugin({
                     refused = error;
                 }
                 return { ok: orders.ok, json: orders.json(), none: [none.ok, none.status], refused: refused?.code };
+            },
+        }),
+        tool({
+            name: 'js-pages',
+            description: 'What is not in the order: places, sizes, keys that stay down, frames.',
+            input: { type: 'object', properties: { shop: { type: 'string' } }, required: ['shop'] } as const,
+            async run({ shop }) {
+                return browser.withPage(async (page) => {
+                    await page.goto(`${shop}/verbs`);
+                    const report = page.locator('#report');
+                    await report.scrollIntoViewIfNeeded();
+                    const box = await report.boundingBox();
+                    const hidden = await page.locator('#seen-by-nobody').boundingBox();
+                    await page.setViewportSize({ width: 600, height: 400 }, { deviceScaleFactor: 2 });
+                    const size = await page.evaluate('[innerWidth, innerHeight, devicePixelRatio]', undefined, { repeatable: true });
+                    await page.focus('#plain');
+                    await page.keyboard.down('Shift');
+                    await page.keyboard.press('a');
+                    await page.keyboard.up('Shift');
+                    const held = await page.inputValue('#plain');
+                    await page.goto(`${shop}/pages/frames`);
+                    const frame = page.childFrame(0).locator('html').first();
+                    const title = await frame.waitForFunction((html, name) => html.querySelector(name)?.title, 'iframe');
+                    return { box: box !== null && box.y > 0 && box.y < 720, hidden, size, held, title };
+                });
             },
         }),
         tool({ name: 'js-nothing', description: 'Nothing.', run: () => undefined }),

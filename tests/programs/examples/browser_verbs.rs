@@ -117,6 +117,16 @@ fn history(page: &Page, url: &str, lines: &mut Vec<String>) -> Result<()> {
     saw(format!("offline {}", code_of(page.reload())));
     page.set_offline(false)?;
     page.goto(url)?;
+    page.with(Settings::new().set("scale", "2")).set_viewport(600, 400)?;
+    let size: [u32; 3] = page.evaluate("[innerWidth, innerHeight, devicePixelRatio]", ())?;
+    saw(format!("size {size:?}"));
+    saw(format!("size {}", code_of(page.set_viewport(0, 400))));
+    page.set_viewport(1280, 720)?;
+    page.focus("#plain")?;
+    page.key_down("Shift")?;
+    page.press("a")?;
+    page.key_up("Shift")?;
+    saw(format!("held {}", page.value("#plain")?));
     Ok(())
 }
 

@@ -124,6 +124,7 @@ fn waits(work: &Work, page: &Page) -> Result<()> {
     page.forward()?;
     page.set_offline(true)?;
     page.set_offline(false)?;
+    page.set_viewport(1280, 720)?;
     page.reload().map(drop)
 }
 

@@ -12,7 +12,7 @@ import { finish, taskOf } from './task.js';
 import { clockOf } from './time.js';
 import { cleanStacks, parse, stringify } from './values.js';
 
-const { Map, Math, Object, String, Uint8Array } = globalThis;
+const { Map, Math, Object, Promise, String, TypeError, Uint8Array } = globalThis;
 
 /**
  * @param native `call(name, json)`: a host call with its arguments as a JSON array, answers JSON; `log(level, text, [name,
@@ -45,6 +45,11 @@ export default function api(native, facts) {
     }
 
     const lines = logs(native, call);
+    /** The engine's own says nothing of an error in it. */
+    const queueMicrotask = (work) => {
+        if (typeof work !== 'function') throw new TypeError('queueMicrotask wants a function');
+        void Promise.resolve().then(() => work());
+    };
     const names = {
         input: facts.input, ...lines, ...taskOf(native, call, facts), ...browserOf(native, call, sleep), ...stepsOf(lines.log), sleep, ...timers,
         TextEncoder, TextDecoder,
@@ -52,7 +57,7 @@ export default function api(native, facts) {
     /** Makes the names global, as scripts have them. A script may put another value in their place. */
     const install = () => {
         Math.random = () => native.random();
-        for (const [name, value] of Object.entries(names)) {
+        for (const [name, value] of Object.entries({ ...names, queueMicrotask })) {
             Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
         }
     };

@@ -130,6 +130,20 @@ export class Locator extends Finder {
         const { name, path, ...options } = optionsOf(given);
         return this.page.screenshot({ name: name ?? path ?? 'element.png', ...options, locator: this.selector });
     }
+    /** Until the function, called with this element, answers what counts as true. */
+    waitForFunction(script, argument, { timeout = this.page.defaultTimeout ?? 30000 } = {}) {
+        // Of an element the host evaluates functions only.
+        const asked = `(element, argument) => {\nconst found = (${script}\n);\nreturn typeof found === 'function' ? found(element, argument) : found;\n}`;
+        return new Later(async () => {
+            const until = Date.now() + timeout;
+            for (let pause = 100; ; pause = Math.min(pause * 2, 1000)) {
+                const answer = await this.evaluate(asked, argument, { repeatable: true, timeout: Math.max(1, until - Date.now()) });
+                if (answer) return answer;
+                if (Date.now() >= until) throw new Failure('timeout', `waited ${timeout} ms until this counts as true: ${script}`);
+                await this.page.waitForTimeout(pause);
+            }
+        });
+    }
     waitFor(given) {
         const { state = 'visible', ...options } = optionsOf(given);
         return new Later(() => this.#act('waitFor', state, options));

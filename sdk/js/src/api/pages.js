@@ -32,6 +32,19 @@ const inches = (size) => {
     return Number(number) / { px: 96, in: 1, cm: 2.54, mm: 25.4 }[unit];
 };
 
+/** A frame that is named by its address, with what steps of recordings ask of a page. */
+class Frame extends Locator {
+    get #root() { return this.locator('html').first(); }
+    async evaluate(script, argument, options) { return this.#root.evaluate(`(_, argument) => (${script})(argument)`, argument, options); }
+    waitForFunction(...values) { return this.#root.waitForFunction(...values); }
+    waitForNavigation(...values) { return this.page.waitForNavigation(...values); }
+    async setOffline(offline) { return this.page.setOffline(offline); }
+    // Only pages have these; Chrome's own runner does nothing there.
+    async close() {}
+    async setViewportSize() {}
+    async goto() { throw new Failure('unavailable', "this host can't go to an address in a frame alone"); }
+}
+
 export function browserOf(native, call, sleep) {
     /** All that were opened, so that a popup is one object wherever it is found. */
     const all = [];
@@ -45,6 +58,8 @@ export function browserOf(native, call, sleep) {
             this.#number = number;
             this.keyboard = {
                 press: (keys, options) => this.press(keys, options),
+                down: async (key, options) => this.verb('press', key, { ...options, only: 'down' }),
+                up: async (key, options) => this.verb('press', key, { ...options, only: 'up' }),
                 type: (text, options) => this.locator(FOCUSED).pressSequentially(text, options),
                 insertText: (text) => this.locator(FOCUSED).compose(text),
             };
@@ -105,6 +120,9 @@ export function browserOf(native, call, sleep) {
         isClosed() { return this.#closed; }
         async setOffline(offline) { return this.#plain('setOffline', offline === true); }
         async onDialog(action, { kind = 'all', ...options } = {}) { return this.verb('onDialog', kind, action, options); }
+        async setViewportSize({ width, height }, options) {
+            return call('page.setViewport', this.#handle(), width, height, settings(options, this.#defaults, OPEN));
+        }
         on(event) {
             throw new Failure('unavailable', `a page calls nobody back on \`${event}\`: there are onDialog(action) for what comes, waitForEvent('popup' or 'download'), and consoleMessages(), pageErrors(), requests() for what was`);
         }
@@ -204,8 +222,8 @@ export function browserOf(native, call, sleep) {
                 const there = call('browser.pages').filter(({ url }) => url === address);
                 if (there.some(({ page }) => page === null)) await this.#takePopups();
                 if (there.length > 0) for (const page of [...all]) if ((await page.url()) === address) return page;
-                // A locator looks into all frames of the page.
-                if ((await this.locator(`iframe[src=${JSON.stringify(address)}]`).count()) > 0) return this;
+                const frame = this.locator(`iframe[src=${JSON.stringify(address)}]`);
+                if ((await frame.count()) > 0) return new Frame(this, frame.first().selector);
                 if (Date.now() >= until) throw new Failure('not-found', `no page and no frame is at ${address}`);
                 await sleep(100);
             }

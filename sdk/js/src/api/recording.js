@@ -13,10 +13,5 @@ export function stepsOf(log) {
             throw failure;
         }
     }
-
-    /** What a recording wants and the host can't do yet. */
-    const missing = (what) => {
-        throw new Failure('unavailable', `this host can't ${what} yet`);
-    };
-    return { step, missing };
+    return { step };
 }

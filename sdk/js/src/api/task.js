@@ -17,7 +17,7 @@ function json(value) {
     try {
         return stringify(value);
     } catch (error) {
-        throw new TypeError(`what the script returned can't be written as JSON: ${error.message}`);
+        throw new TypeError(`what was returned can't be written as JSON: ${error.message}`);
     }
 }
 

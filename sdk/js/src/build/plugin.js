@@ -16,7 +16,12 @@ export class BuildError extends Error {}
 /** `package.json` of the folder, or nothing. */
 async function described(root) {
     const file = join(root, 'package.json');
-    return existsSync(file) ? JSON.parse(await readFile(file, 'utf8')) : {};
+    if (!existsSync(file)) return {};
+    try {
+        return JSON.parse(await readFile(file, 'utf8')) ?? {};
+    } catch (error) {
+        throw new BuildError(`package.json is no JSON: ${error.message}`);
+    }
 }
 
 export function entryOf(root) {
@@ -50,6 +55,8 @@ export async function manifestOf(made, root) {
 
 /** `{ manifest, component, files }` of the plugin in the folder `root`; `quick`: for whoever waits, see `quickly`. */
 export async function build(entry, root = process.cwd(), { quick = false } = {}) {
+    // What is broken here breaks the bundle as well, in more words.
+    await described(root);
     const made = await bundle(entry, root);
     const manifest = await manifestOf(made, root);
     const cache = join(root, 'node_modules/.cache/windlass');

@@ -26,6 +26,8 @@ export const TYPES = {
         if (typeof value !== 'number' || !(value >= 0 && value <= 9e15)) throw wrong(call, name, 'a number from 0', value);
         return Math.ceil(value);
     },
+    /** Of a page, in CSS pixels. */
+    side: (call, name, value) => Math.min(TYPES.whole(call, name, value), 0xffffffff),
     pixels(call, name, value) {
         if (typeof value !== 'number' || !(Math.abs(value) <= 0x7fffffff)) throw wrong(call, name, 'a number', value);
         return Math.round(value);

@@ -122,9 +122,11 @@ class Page {
         this.#find(target);
         this.#act(source, 'drag', target);
     }
-    press(keys) {
-        this.#note('press', keys);
-        this.#page.press?.(this.handle, keys);
+    press(keys, settings) {
+        const [, half] = settings?.find(([name]) => name === 'only') ?? [];
+        this.#note('press', keys, ...(half ? [half] : []));
+        // What a page does with keys it does when they go down.
+        if (half !== 'up') this.#page.press?.(this.handle, keys);
     }
     text(locator) {
         this.#note('text', locator);
@@ -194,13 +196,13 @@ class Page {
         this.#act(locator, verb);
     }
 }
-for (const verb of ['click', 'dblclick', 'tap', 'hover', 'focus', 'check', 'uncheck']) {
+for (const verb of ['click', 'dblclick', 'tap', 'hover', 'focus', 'scrollIntoView', 'check', 'uncheck']) {
     Page.prototype[verb] = function (locator) {
         this.act(verb, locator);
     };
 }
 // What a browser alone can tell.
-for (const verb of ['back', 'forward', 'html', 'snapshot', 'waitForFunction', 'waitForPopup', 'waitForDownload', 'console', 'pageErrors', 'requests', 'scroll', 'compose', 'onDialog', 'setOffline']) {
+for (const verb of ['back', 'forward', 'html', 'snapshot', 'waitForFunction', 'waitForPopup', 'waitForDownload', 'console', 'pageErrors', 'requests', 'scroll', 'compose', 'onDialog', 'setOffline', 'setViewport', 'boundingBox']) {
     Page.prototype[verb] = function () {
         throw new Unforeseen(`the browser of tests has no \`${verb}\`: try it on a host`);
     };

@@ -16,6 +16,11 @@ pub struct With<'page> {
     settings: Settings,
 }
 
+fn with_half(settings: &[(String, String)], half: &str) -> Vec<(String, String)> {
+    let only = ("only".to_owned(), half.to_owned());
+    settings.iter().cloned().chain([only]).collect()
+}
+
 macro_rules! verbs {
     ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $kind:ty),*) -> $out:ty = |$page:ident, $settings:ident| $call:expr;)*) => {
         impl With<'_> {
@@ -81,6 +86,25 @@ verbs! {
     /// # Errors
     /// `invalid` for an unknown key, `page-lost`; `interrupted`: it may have happened.
     fn press(keys: impl AsRef<str>) -> () = |page, settings| page.press(keys.as_ref(), settings);
+
+    /// Presses one key down, where the focus is, and leaves it there; a modifier counts for what is done on the page until
+    /// [`With::key_up`].
+    ///
+    /// # Errors
+    /// As [`With::press`].
+    fn key_down(key: impl AsRef<str>) -> () = |page, settings| page.press(key.as_ref(), &with_half(settings, "down"));
+
+    /// Lets one key go.
+    ///
+    /// # Errors
+    /// As [`With::press`].
+    fn key_up(key: impl AsRef<str>) -> () = |page, settings| page.press(key.as_ref(), &with_half(settings, "up"));
+
+    /// Makes the page another size, in CSS pixels from 1 to 8192. Settings by [`Settings::set`]: `scale`, `mobile`.
+    ///
+    /// # Errors
+    /// `invalid` for what can't be, `page-lost`.
+    fn set_viewport(width: u32, height: u32) -> () = |page, settings| page.set_viewport(width, height, settings);
 
     /// Turns the mouse wheel, over the middle of the page or the element of [`Settings::locator`]: positive is right and
     /// down, in CSS pixels.

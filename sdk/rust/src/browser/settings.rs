@@ -49,7 +49,7 @@ impl Settings {
         self.set("mask", locator)
     }
 
-    /// The button of a click: `left`, `middle` or `right`.
+    /// The button of a click: `left`, `middle`, `right`, `back` or `forward`.
     #[must_use]
     pub fn button(self, button: impl Into<String>) -> Self {
         self.set("button", button)

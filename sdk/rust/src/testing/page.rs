@@ -243,8 +243,15 @@ impl Page {
         })
     }
 
-    pub fn press(&self, keys: &str, _settings: &Settings) -> Result<(), Error> {
-        self.act(&format!("press {keys}"), |world, tab| {
+    pub fn press(&self, keys: &str, settings: &Settings) -> Result<(), Error> {
+        let half = settings.iter().find(|(name, _)| name == "only");
+        let action = half.map_or_else(|| format!("press {keys}"), |(_, half)| format!("press {keys} {half}"));
+        // What a page does with keys it does when they are pressed.
+        let up = half.is_some_and(|(_, half)| half == "up");
+        self.act(&action, |world, tab| {
+            if up {
+                return Ok(());
+            }
             let effect =
                 world.there(tab)?.keys.iter().find(|(known, _)| known == keys).map(|(_, effect)| effect.clone());
             if let Some(effect) = effect {
@@ -314,6 +321,10 @@ impl Page {
 
     pub fn set_offline(&self, _offline: bool) -> Result<(), Error> {
         self.call("set_offline", false, |_, _| Ok(()))
+    }
+
+    pub fn set_viewport(&self, width: u32, height: u32, _settings: &Settings) -> Result<(), Error> {
+        self.call(&format!("set_viewport {width}x{height}"), false, |_, _| Ok(()))
     }
 
     pub fn console(&self) -> Result<String, Error> {

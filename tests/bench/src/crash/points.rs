@@ -18,6 +18,8 @@ use windlass_core::{Call, Class, Kind, Status};
 
 /// One task with its kill and its second host, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// Name of the task that nobody kills; in no log does it stand for anything else.
+const UNDISTURBED: &str = "undisturbed";
 const POINTS: [&str; 4] = ["commit.before", "commit.after", "effect.before", "effect.after"];
 
 /// A shop, and a data folder in which the plugin is installed for it.
@@ -52,7 +54,8 @@ pub(super) async fn run(places: &Places, folder: &Path, scenario: &Scenario, eve
         let folder = folder.join(like.tool);
         let component = like.component(places, &folder).await?;
         let mut stand = Stand::new(places, like, folder.join("stand"), &component).await.context("preparing")?;
-        let (_, other) = count(places, &folder, &mut stand).await.with_context(|| format!("{}", like.tool))?;
+        let (_, other) =
+            count(places, &folder, &mut stand).await.with_context(|| format!("{} without a fault", like.tool))?;
         other.is(&undisturbed).with_context(|| format!("{} writes another log than {}", scenario.tool, like.tool))?;
         println!("without a fault {} writes the log of {}", scenario.tool, like.tool);
         undisturbed = other;
@@ -162,7 +165,7 @@ async fn count(places: &Places, folder: &Path, stand: &mut Stand<'_>) -> Result<
     let Some(host) = Host::start(places, &data, scenario.settings, &faults).await? else {
         bail!("the host died without a fault");
     };
-    let mut life = Life::new(scenario, &stand.shop.url, "count");
+    let mut life = Life::new(scenario, &stand.shop.url, UNDISTURBED);
     life.looks = true;
     let task = tokio::time::timeout(PATIENCE, life.drive(&host.url)).await.context("it does not end")??;
     ensure!(task["status"] == "completed", "it did not complete: {task}");
@@ -174,7 +177,7 @@ async fn count(places: &Places, folder: &Path, stand: &mut Stand<'_>) -> Result<
     let lines = std::fs::read_to_string(&file)?;
     let hits = POINTS.map(|point| lines.lines().filter(|line| line.split(' ').next() == Some(point)).count() as u64);
     let kept = kept::read(&data).await?.into_values().next().context("its log")?;
-    Ok((hits, Undisturbed::new(&kept.records, &scenario.own(&stand.shop.url, "count", &counted))))
+    Ok((hits, Undisturbed::new(&kept.records, &scenario.own(&stand.shop.url, UNDISTURBED, &counted))))
 }
 
 /// A host that dies at this point, and one that goes on.

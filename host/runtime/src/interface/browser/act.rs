@@ -151,7 +151,13 @@ pub(super) async fn scroll(
 pub(super) async fn press(host: &mut Host, page: &Handle, keys: String, settings: Settings) -> Outcome<()> {
     let (text, args) = (words("Press", "Pressed", &keys), json!({ "keys": keys }));
     verb(host, page, Call::BrowserPress, text, args, settings, |on| async move {
-        on.page.press(&keys, &on.call).await.map_err(contract)?;
+        let pressed = match on.chosen().text("only") {
+            None => on.page.press(&keys, &on.call).await,
+            Some("down") => on.page.key_down(&keys, &on.call).await,
+            Some("up") => on.page.key_up(&keys, &on.call).await,
+            Some(other) => return Err(error("invalid", format!("only must be down or up, not `{other}`"))),
+        };
+        pressed.map_err(contract)?;
         Ok(Done::new(()))
     })
     .await
@@ -191,6 +197,22 @@ pub(super) async fn on_dialog(
             *one = answer.clone();
         }
         on.page.set_dialogs(dialogs);
+        Ok(Done::new(()))
+    })
+    .await
+}
+
+pub(super) async fn set_viewport(
+    host: &mut Host,
+    page: &Handle,
+    (width, height): (u32, u32),
+    settings: Settings,
+) -> Outcome<()> {
+    let text = words("Make the page", "Made the page", &format!("{width} x {height}"));
+    let args = json!({ "width": width, "height": height });
+    verb(host, page, Call::BrowserSetViewport, text, args, settings, |on| async move {
+        let (scale, mobile) = on.chosen().screen()?;
+        on.page.set_viewport((width, height), scale, mobile, &on.call).await.map_err(contract)?;
         Ok(Done::new(()))
     })
     .await

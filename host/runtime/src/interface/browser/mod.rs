@@ -280,6 +280,10 @@ impl HostPage for Host {
         act::set_offline(self, &page, offline).await
     }
 
+    async fn set_viewport(&mut self, page: Handle, width: u32, height: u32, settings: Settings) -> Outcome<()> {
+        act::set_viewport(self, &page, (width, height), settings).await
+    }
+
     async fn close(&mut self, page: Handle) -> Outcome<()> {
         open::close(self, &page).await
     }

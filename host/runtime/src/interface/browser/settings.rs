@@ -21,6 +21,8 @@ pub(super) fn known(call: Call) -> &'static [&'static str] {
             &["paper", "margin", "landscape", "background", "scale", "pages", "prefer-css-size", "tagged"]
         }
         Call::BrowserClick | Call::BrowserDblclick => &["button", "modifiers", "position"],
+        Call::BrowserPress => &["only"],
+        Call::BrowserSetViewport => &["scale", "mobile"],
         Call::BrowserScroll => &["locator"],
         Call::BrowserTypeText => &["pause-ms"],
         Call::BrowserEvaluate | Call::BrowserEvaluateRepeatable => &["locator", "repeatable"],
@@ -100,13 +102,22 @@ impl<'a> Chosen<'a> {
             None | Some("left") => Button::Left,
             Some("middle") => Button::Middle,
             Some("right") => Button::Right,
+            Some("back") => Button::Back,
+            Some("forward") => Button::Forward,
             Some(other) => {
-                return Err(error("invalid", format!("button must be left, middle or right, not `{other}`")));
+                let known = "left, middle, right, back or forward";
+                return Err(error("invalid", format!("button must be {known}, not `{other}`")));
             }
         };
         let modifiers = self.text("modifiers").filter(|text| !text.is_empty());
         let modifiers = modifiers.map(|text| text.split('+').map(str::to_owned).collect()).unwrap_or_default();
         Ok(ClickOptions { button, modifiers, position: self.two("position", ',', "X,Y in CSS pixels")?, double })
+    }
+
+    /// Scale and whether it is a telephone's, where they are given.
+    pub(super) fn screen(&self) -> Result<(Option<f64>, Option<bool>), Error> {
+        let mobile = self.text("mobile").map(|_| self.truth("mobile")).transpose()?;
+        Ok((self.number("scale", 0.5..=4.0)?, mobile))
     }
 
     pub(super) fn shot(&self) -> Result<Shot, Error> {
