@@ -385,8 +385,7 @@ impl windlass_browser::Policy for TwoLists {
 async fn a_page_that_was_kept_ready_may_not_go_where_it_may_load_from() {
     let world = World::with(|config| config.spare = true).await;
     world.open(1).await;
-    let pid = world.browser.pid().unwrap();
-    crate::life::eventually("a page that is kept ready", || crate::life::renderers(pid).len() >= 2).await;
+    crate::life::eventually("a page that is kept ready", || world.browser.has_spare()).await;
     two_lists(world).await;
 }
 
