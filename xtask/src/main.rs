@@ -65,7 +65,7 @@ usage: cargo xtask COMMAND
         which npm fetches.
   soak [--minutes N]
         Large numbers: tasks that end in every way, cut streams, killed hosts (5 minutes).
-  crash [--every K] [--script | --js | --pages] | --kills N | --disk | --stops
+  crash [--every K] [--script | --js | --pages] | --kills N [--release] | --disk | --stops
         Hosts that kill themselves before and after every commit and every effect of two kinds of tasks.
         --every  only one in K of these deaths
         --script the order is the script of examples/order-script, and the only task

@@ -76,7 +76,7 @@ impl Context {
         let tab = opened?;
         self.tabs().insert(id, Arc::clone(&tab));
         let options = tab.owner().map(|owner| owner.options).unwrap_or_default();
-        Ok(Page::new(tab, Arc::clone(&self.guard), options))
+        Ok(Page::new(tab, Arc::clone(&self.guard), &options))
     }
 
     /// The oldest popup of `opener` that nobody has taken, as soon as there is one. From then on it is page `id`.
@@ -100,7 +100,7 @@ impl Context {
         let (options, events) = (Arc::clone(&options), self.guard.events.clone());
         tab.set_owner(Owner { page: id, popup: false, options: Arc::clone(&options), events });
         self.tabs().insert(id, Arc::clone(&tab));
-        Ok(Page::new(tab, Arc::clone(&self.guard), options))
+        Ok(Page::new(tab, Arc::clone(&self.guard), &options))
     }
 
     /// From now on pages may download files into `folder`, each of `limit` bytes at most; a hundred in the life of the
@@ -255,7 +255,7 @@ impl Context {
         tab.make_blank();
         let everything = json!({"patterns": [{"urlPattern": "*"}]});
         tab.call::<Value>("Fetch.enable", &everything, "a hidden page", deadline).await?;
-        Ok(Page::new(tab, Arc::clone(&self.guard), Arc::default()))
+        Ok(Page::new(tab, Arc::clone(&self.guard), &PageOptions::default()))
     }
 
     fn open_count(&self) -> usize {

@@ -150,8 +150,25 @@ fn command(letter: &str, modifiers: u8) -> Option<&'static str> {
     }
 }
 
-/// The parameters of the `Input.dispatchKeyEvent` calls for a chord such as `Control+A`, in order.
-pub(crate) fn events(keys: &str) -> Result<Vec<Value>, Error> {
+/// One key that goes down and stays there, or goes up: its event, and what is held then, where `held` was before (CDP's bit
+/// field).
+pub(crate) fn half(name: &str, goes_down: bool, held: u8) -> Result<(Value, u8), Error> {
+    let modifier = Modifier::parse(name);
+    let held = match modifier {
+        Some(modifier) if goes_down => held | modifier.bit(),
+        Some(modifier) => held & !modifier.bit(),
+        None => held,
+    };
+    let key = match modifier {
+        Some(modifier) => modifier.key(),
+        None => key(name, held & Modifier::Shift.bit() != 0)
+            .ok_or_else(|| Error::invalid(format!("`{name}` is no key; expected such as `Enter`, `a`, `Shift`")))?,
+    };
+    Ok((if goes_down { down(&key, held) } else { event("keyUp", &key, held) }, held))
+}
+
+/// The parameters of the `Input.dispatchKeyEvent` calls for a chord such as `Control+A`, in order, while `before` is held.
+pub(crate) fn events(keys: &str, before: u8) -> Result<Vec<Value>, Error> {
     let wrong = |why: &str| {
         Error::invalid(format!("keys `{keys}`: {why}; expected such as `Enter`, `a`, `Control+A`, `Shift+Tab`"))
     };
@@ -173,11 +190,12 @@ pub(crate) fn events(keys: &str) -> Result<Vec<Value>, Error> {
     let main = match Modifier::parse(name) {
         Some(modifier) if !chord.contains(&modifier) => modifier.key(),
         Some(_) => return Err(wrong("a modifier is there twice")),
-        None => key(name, chord.contains(&Modifier::Shift)).ok_or_else(|| wrong(&format!("`{name}` is no key")))?,
+        None => key(name, before & Modifier::Shift.bit() != 0 || chord.contains(&Modifier::Shift))
+            .ok_or_else(|| wrong(&format!("`{name}` is no key")))?,
     };
 
     let mut events = Vec::new();
-    let mut held = 0;
+    let mut held = before;
     for modifier in &chord {
         held |= modifier.bit();
         events.push(event("rawKeyDown", &modifier.key(), held));
@@ -185,7 +203,7 @@ pub(crate) fn events(keys: &str) -> Result<Vec<Value>, Error> {
     events.push(down(&main, held));
     events.push(event("keyUp", &main, held));
     for modifier in chord.iter().rev() {
-        held &= !modifier.bit();
+        held &= !modifier.bit() | before;
         events.push(event("keyUp", &modifier.key(), held));
     }
     Ok(events)
@@ -240,7 +258,7 @@ mod tests {
 
     fn told(keys: &str) -> Vec<String> {
         let part = |event: &Value, name: &str| event[name].as_str().unwrap_or_default().to_owned();
-        let events = events(keys).unwrap();
+        let events = events(keys, 0).unwrap();
         events
             .iter()
             .map(|event| {
@@ -260,10 +278,22 @@ mod tests {
                 "keyUp Control ControlLeft 0"
             ]
         );
-        assert_eq!(events("Control+a").unwrap()[1]["commands"], json!(["selectAll"]));
-        assert_eq!(events("Control+Shift+z").unwrap()[2]["commands"], json!(["redo"]));
+        assert_eq!(events("Control+a", 0).unwrap()[1]["commands"], json!(["selectAll"]));
+        assert_eq!(events("Control+Shift+z", 0).unwrap()[2]["commands"], json!(["redo"]));
         assert_eq!(told("Shift+Tab")[1], "rawKeyDown Tab Tab 8");
         assert_eq!(told("Control++")[1], "rawKeyDown + Equal 2");
+    }
+
+    #[test]
+    fn a_key_that_is_held_counts_for_those_after_it() {
+        let (down, held) = half("Shift", true, 0).unwrap();
+        assert_eq!((down["type"].as_str(), held), (Some("rawKeyDown"), 8));
+        let (down, held) = half("a", true, held).unwrap();
+        assert_eq!((down["type"].as_str(), down["text"].as_str(), held), (Some("keyDown"), Some("A"), 8));
+        let pressed = events("Control+z", held).unwrap();
+        assert_eq!((&pressed[1]["commands"], &pressed[3]["modifiers"]), (&json!(["redo"]), &json!(8)));
+        assert_eq!(half("Shift", false, 8).unwrap().1, 0);
+        assert_eq!(half("Control+a", true, 0).unwrap_err().code, crate::Code::Invalid);
     }
 
     #[test]
@@ -279,7 +309,7 @@ mod tests {
             ("Enter", "\r", "Enter"),
             ("Space", " ", "Space"),
         ] {
-            let events = events(keys).unwrap();
+            let events = events(keys, 0).unwrap();
             let down = events.iter().find(|event| event["type"] == "keyDown").unwrap();
             assert_eq!((down["text"].as_str().unwrap(), down["code"].as_str().unwrap()), (text, code), "{keys}");
         }
@@ -288,7 +318,7 @@ mod tests {
     #[test]
     fn what_is_no_key_is_refused() {
         for keys in ["", "Foo", "ab", "Ctrl+A", "Control+", "Control+Control+A", "F25", "Shift+Shift"] {
-            assert_eq!(events(keys).unwrap_err().code, crate::Code::Invalid, "{keys}");
+            assert_eq!(events(keys, 0).unwrap_err().code, crate::Code::Invalid, "{keys}");
         }
     }
 }

@@ -30,7 +30,7 @@ pub(crate) struct Places {
 }
 
 const USAGE: &str = "run it by `cargo xtask bench [NAME …] [--json] [--quick]`, `cargo xtask soak [--minutes N | --pages N]` or \
-     `cargo xtask crash [--every K] [--script | --js | --pages] | --kills N [--seed N] [--from N] | --disk | --stops`";
+     `cargo xtask crash [--every K] [--script | --js | --pages] | --kills N [--seed N] [--from N] [--release] | --disk | --stops`";
 
 fn main() -> ExitCode {
     let done = read(std::env::args().skip(1)).and_then(|(places, command)| {

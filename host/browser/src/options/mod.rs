@@ -82,6 +82,10 @@ pub enum Button {
     Middle,
     /// The one for context menus.
     Right,
+    /// The fourth, which in a browser goes back.
+    Back,
+    /// The fifth, which in a browser goes forward.
+    Forward,
 }
 
 impl Button {
@@ -90,6 +94,8 @@ impl Button {
             Button::Left => "left",
             Button::Middle => "middle",
             Button::Right => "right",
+            Button::Back => "back",
+            Button::Forward => "forward",
         }
     }
 
@@ -99,6 +105,8 @@ impl Button {
             Button::Left => 1,
             Button::Right => 2,
             Button::Middle => 4,
+            Button::Back => 8,
+            Button::Forward => 16,
         }
     }
 }

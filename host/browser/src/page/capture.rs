@@ -84,7 +84,7 @@ impl Page {
             // One CSS pixel is one pixel of the image, however many the page believes that it has.
             "clip": {
                 "x": area.x, "y": area.y, "width": area.width, "height": area.height,
-                "scale": 1.0 / self.inner.options.scale,
+                "scale": 1.0 / self.screen().scale,
             },
             // For the viewport it would lay the page out anew, and show fixed elements elsewhere.
             "captureBeyondViewport": shot.full || shot.locator.is_some(),
@@ -202,7 +202,7 @@ impl Page {
         }
         let metrics: LayoutMetrics =
             self.inner.tab.call("Page.getLayoutMetrics", &json!({}), "the screenshot", deadline).await?;
-        let (width, height) = self.inner.options.viewport;
+        let (width, height) = self.screen().size;
         let (width, height) = (f64::from(width), f64::from(height));
         Ok(whole_pixels(if shot.full {
             let LayoutMetrics { content, .. } = metrics;

@@ -23,14 +23,32 @@ pub(crate) fn prepare(tab: &Tab, session: &str) {
     tab.post_in(session, "Target.setAutoAttach", &attach);
 }
 
+/// How large a page is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Screen {
+    /// Width and height in CSS pixels.
+    pub(super) size: (u32, u32),
+    pub(super) scale: f64,
+    pub(super) mobile: bool,
+}
+
+impl Screen {
+    pub(super) fn of(options: &PageOptions) -> Self {
+        Self { size: options.viewport, scale: options.scale, mobile: options.mobile }
+    }
+
+    pub(super) fn metrics(self) -> Value {
+        let Self { size: (width, height), scale, mobile } = self;
+        json!({
+            "width": width, "height": height, "deviceScaleFactor": scale, "mobile": mobile,
+            "screenWidth": width, "screenHeight": height,
+        })
+    }
+}
+
 /// The calls for a page; what they answer can say that an option is wrong.
 pub(crate) fn emulate(tab: &Tab, options: &PageOptions) -> Emulation {
-    let (width, height) = options.viewport;
-    let metrics = json!({
-        "width": width, "height": height, "deviceScaleFactor": options.scale, "mobile": options.mobile,
-        "screenWidth": width, "screenHeight": height,
-    });
-    tab.post("Emulation.setDeviceMetricsOverride", &metrics);
+    tab.post("Emulation.setDeviceMetricsOverride", &Screen::of(options).metrics());
     emulate_frame(tab, &tab.session, options);
     if let Some(place) = options.geolocation {
         let position = json!({

@@ -1,5 +1,6 @@
 //! The keyboard: pressing keys, typing, composing.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -19,7 +20,7 @@ impl Page {
     /// [`Code::Invalid`](crate::Code::Invalid) for an unknown key.
     pub async fn press(&self, keys: &str, call: &Call) -> Result<(), Error> {
         let deadline = call.start();
-        keys::events(keys)?;
+        keys::events(keys, 0)?;
         let _hands = deadline.run("another action on the page", self.inner.hands.lock()).await?;
         let tab = &self.inner.tab;
         if let Some(gone) = tab.gone() {
@@ -33,6 +34,40 @@ impl Page {
         }
         self.keys_handled(navigations, &deadline).await;
         Ok(())
+    }
+
+    /// Presses one key down, in whatever has the focus, and leaves it there; a modifier counts for all that the mouse and the
+    /// keyboard do on this page until it goes up again. Then as [`Page::press`].
+    ///
+    /// # Errors
+    /// As [`Page::press`].
+    pub async fn key_down(&self, key: &str, call: &Call) -> Result<(), Error> {
+        self.half(key, true, call).await
+    }
+
+    /// Lets one key go.
+    ///
+    /// # Errors
+    /// As [`Page::press`].
+    pub async fn key_up(&self, key: &str, call: &Call) -> Result<(), Error> {
+        self.half(key, false, call).await
+    }
+
+    async fn half(&self, key: &str, down: bool, call: &Call) -> Result<(), Error> {
+        let deadline = call.start();
+        keys::half(key, down, 0)?;
+        let _hands = deadline.run("another action on the page", self.inner.hands.lock()).await?;
+        let navigations = self.inner.tab.state.borrow().navigations;
+        let (event, held) = keys::half(key, down, self.modifiers())?;
+        self.inner.held.store(held, Ordering::Relaxed);
+        self.send_input(vec![("Input.dispatchKeyEvent", event)], "the key", &deadline).await?;
+        self.keys_handled(navigations, &deadline).await;
+        Ok(())
+    }
+
+    /// The modifiers that are down: CDP's bit field.
+    pub(super) fn modifiers(&self) -> u8 {
+        self.inner.held.load(Ordering::Relaxed)
     }
 
     /// Focuses the one match and types the text key by key, behind what is there. A line break is `Enter`. Characters that
@@ -52,8 +87,8 @@ impl Page {
         let mut events = Vec::new();
         for letter in text.chars().filter(|letter| *letter != '\r') {
             let key = match letter {
-                '\n' => keys::events("Enter")?,
-                '\t' => keys::events("Tab")?,
+                '\n' => keys::events("Enter", 0)?,
+                '\t' => keys::events("Tab", 0)?,
                 letter => keys::typed(letter),
             };
             events.extend(key.into_iter().map(|event| ("Input.dispatchKeyEvent", event)));
@@ -110,7 +145,8 @@ impl Page {
     }
 
     pub(super) async fn press_keys(&self, keys: &str, waiting_for: &str, deadline: &Deadline) -> Result<(), Error> {
-        let events = keys::events(keys)?.into_iter().map(|event| ("Input.dispatchKeyEvent", event)).collect();
+        let events =
+            keys::events(keys, self.modifiers())?.into_iter().map(|event| ("Input.dispatchKeyEvent", event)).collect();
         self.send_input(events, waiting_for, deadline).await?;
         Ok(())
     }

@@ -28,10 +28,11 @@ mod snapshot;
 mod world;
 
 use std::collections::HashSet;
+use std::sync::atomic::AtomicU8;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::call::Call;
 use crate::downloads::{Download, Downloads};
@@ -43,6 +44,7 @@ use crate::records::{ConsoleMessage, PageError, Request};
 use crate::tab::Tab;
 use crate::targets::Guard;
 pub use bounds::Rect;
+use emulation::Screen;
 pub(crate) use emulation::{emulate, emulate_frame, prepare};
 use snapshot::Refs;
 use world::Worlds;
@@ -70,13 +72,15 @@ struct Inner {
     refs: Mutex<Refs>,
     secrets: Mutex<Vec<secret::Held>>,
     snapshots: tokio::sync::Mutex<()>,
-    options: Arc<PageOptions>,
+    screen: Mutex<Screen>,
     /// One pair of hands: actions on a page come one after the other.
     hands: tokio::sync::Mutex<()>,
+    /// Modifiers that were pressed down and not let go: CDP's bit field.
+    held: AtomicU8,
 }
 
 impl Page {
-    pub(crate) fn new(tab: Arc<Tab>, guard: Arc<Guard>, options: Arc<PageOptions>) -> Page {
+    pub(crate) fn new(tab: Arc<Tab>, guard: Arc<Guard>, options: &PageOptions) -> Page {
         let inner = Inner {
             tab,
             fence: Arc::clone(&guard.fence),
@@ -86,8 +90,9 @@ impl Page {
             refs: Mutex::default(),
             secrets: Mutex::default(),
             snapshots: tokio::sync::Mutex::default(),
-            options,
+            screen: Mutex::new(Screen::of(options)),
             hands: tokio::sync::Mutex::default(),
+            held: AtomicU8::default(),
         };
         Page { inner: Arc::new(inner) }
     }
@@ -125,6 +130,44 @@ impl Page {
     /// How dialogs are answered.
     pub fn dialogs(&self) -> Dialogs {
         self.inner.tab.dialogs().clone()
+    }
+
+    fn screen(&self) -> Screen {
+        *self.inner.screen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes the page another size, in CSS pixels from 1 to 8192. `scale` (pixels of the screen in one of CSS) and `mobile`
+    /// stay as they are where they are not given; the scale is from 0.5 to 4.
+    ///
+    /// # Errors
+    /// [`Code::Invalid`](crate::Code::Invalid) for what can't be, [`Code::Timeout`](crate::Code::Timeout).
+    pub async fn set_viewport(
+        &self,
+        size: (u32, u32),
+        scale: Option<f64>,
+        mobile: Option<bool>,
+        call: &Call,
+    ) -> Result<(), Error> {
+        let now = self.screen();
+        let next = Screen { size, scale: scale.unwrap_or(now.scale), mobile: mobile.unwrap_or(now.mobile) };
+        if ![size.0, size.1].iter().all(|side| (1..=8192).contains(side)) {
+            return Err(Error::invalid(format!("a page of {}x{}: each side is from 1 to 8192", size.0, size.1)));
+        }
+        if !(0.5..=4.0).contains(&next.scale) {
+            return Err(Error::invalid(format!("a scale of {}: it is from 0.5 to 4", next.scale)));
+        }
+        let deadline = call.start();
+        let _hands = deadline.run("another action on the page", self.inner.hands.lock()).await?;
+        let tab = &self.inner.tab;
+        let (waiting_for, answer) =
+            ("another size of the page", tab.send("Emulation.setDeviceMetricsOverride", &next.metrics()));
+        if let Err(failure) = tab.answer::<Value>(answer, waiting_for, &deadline).await? {
+            return Err(Error::invalid(failure.to_string()));
+        }
+        *self.inner.screen.lock().unwrap_or_else(PoisonError::into_inner) = next;
+        // It has laid itself out anew by then.
+        self.ask::<Value>("drawn", &Value::Null, waiting_for, &deadline).await?;
+        Ok(())
     }
 
     /// Takes the network away, or gives it back.

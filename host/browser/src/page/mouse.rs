@@ -184,7 +184,17 @@ impl Page {
     ) -> Result<bool, Error> {
         let tab = &self.inner.tab;
         let loader = tab.state.borrow().loader.clone();
-        let answers: Vec<_> = events.iter().map(|(method, params)| tab.send(method, params)).collect();
+        let held = self.modifiers();
+        let answers: Vec<_> = events
+            .into_iter()
+            .map(|(method, mut params)| {
+                // Whatever is done while a modifier is down is done with it.
+                if held != 0 && method != "Input.dispatchKeyEvent" && method.starts_with("Input.dispatch") {
+                    params["modifiers"] = (params["modifiers"].as_u64().unwrap_or(0) | u64::from(held)).into();
+                }
+                tab.send(method, &params)
+            })
+            .collect();
         let dispatched = async {
             for answer in answers {
                 tab.answer::<Value>(answer, waiting_for, deadline).await?.ok();
@@ -290,7 +300,7 @@ impl Page {
         let point = match &locator {
             Some(locator) => self.point_at(locator, &deadline).await?.0,
             None => {
-                let (width, height) = self.inner.options.viewport;
+                let (width, height) = self.screen().size;
                 Point { x: f64::from(width) / 2.0, y: f64::from(height) / 2.0 }
             }
         };

@@ -38,6 +38,50 @@ async fn a_page_looks_as_its_options_ask() {
 }
 
 #[tokio::test]
+async fn a_page_takes_another_size() {
+    let world = World::new().await;
+    let page = world.open(1).await;
+    page.goto(&world.site.page("/", "<p style='height: 4000px'>x"), &call()).await.unwrap();
+    let size = "[innerWidth, innerHeight, devicePixelRatio]";
+    page.set_viewport((640, 480), Some(2.0), None, &call()).await.unwrap();
+    assert_eq!(page.evaluate(size, &Value::Null, &call()).await.unwrap(), json!([640, 480, 2]));
+    page.set_viewport((300, 200), None, None, &call()).await.unwrap();
+    assert_eq!(page.evaluate(size, &Value::Null, &call()).await.unwrap(), json!([300, 200, 2]));
+    page.scroll(None, (0.0, 500.0), &call()).await.unwrap();
+    page.wait_for_function("scrollY > 0", &Value::Null, &call()).await.unwrap();
+    for (size, scale) in [((0, 1), None), ((1, 8193), None), ((1, 1), Some(9.0))] {
+        assert_code(page.set_viewport(size, scale, None, &call()).await, Code::Invalid);
+    }
+}
+
+#[tokio::test]
+async fn a_modifier_that_is_down_counts_until_it_goes_up() {
+    let world = World::new().await;
+    let page = world.open(1).await;
+    let html = "<input id=a><button id=b>B</button><script>window.seen = []; for (const kind of ['mousedown', 'keydown', 'keyup', 'mousemove']) addEventListener(kind, (e) => { const one = `${kind} ${e.key ?? e.button} ${e.shiftKey}`; if (seen.at(-1) !== one) seen.push(one); });</script>";
+    page.goto(&world.site.page("/", html), &call()).await.unwrap();
+    page.focus("#a", &call()).await.unwrap();
+    page.key_down("Shift", &call()).await.unwrap();
+    page.press("a", &call()).await.unwrap();
+    page.click("#b", &call()).await.unwrap();
+    page.key_up("Shift", &call()).await.unwrap();
+    page.hover("#a", &call()).await.unwrap();
+    let seen = page.evaluate("seen", &Value::Null, &call()).await.unwrap();
+    let expected = [
+        "keydown Shift true",
+        "keydown A true",
+        "keyup A true",
+        "mousemove 0 true",
+        "mousedown 0 true",
+        "keyup Shift false",
+        "mousemove 0 false",
+    ];
+    assert_eq!(seen, json!(expected));
+    assert_eq!(page.value("#a", &call()).await.unwrap(), "A");
+    assert_code(page.key_down("Shift+a", &call()).await, Code::Invalid);
+}
+
+#[tokio::test]
 async fn a_tap_is_a_touch() {
     let world = World::new().await;
     let options = PageOptions { touch: true, mobile: true, ..PageOptions::default() };

@@ -8,6 +8,7 @@ use crate::bindings::windlass::plugin::types::Error;
 use crate::clock::Clock;
 use crate::halt::Halt;
 use crate::host::Host;
+use crate::interface::log;
 use crate::park::Wake;
 use crate::turn::{Also, Turn, Write, error};
 use crate::{answer, schema};
@@ -73,6 +74,7 @@ async fn ask(turn: &Turn, questions: Vec<Question>) -> Result<Result<Vec<Answer>
         Begin::Answered(bytes) => return Ok(answer::decode(blobs, &bytes)?),
         Begin::Again { pos, .. } | Begin::InDoubt { pos } => pos,
         Begin::Live { pos } => {
+            log::flush(turn);
             let entry = turn.journal(|j| j.start(Call::Ask, pos, key, turn.nanos(), Vec::new()));
             request(turn, pos, entry, questions).await?;
             pos

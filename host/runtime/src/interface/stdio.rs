@@ -155,7 +155,7 @@ impl OutputStream for Sink {
 
 impl tokio::io::AsyncWrite for Sink {
     fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<std::io::Result<usize>> {
-        Poll::Ready(self.push(bytes).map(|()| bytes.len()).map_err(std::io::Error::other))
+        Poll::Ready(self.push(bytes).map(|()| bytes.len()).map_err(|halt| std::io::Error::other(halt.to_string())))
     }
 
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {

@@ -4,6 +4,7 @@ use crate::bindings::windlass::plugin::task::Host as Task;
 use crate::bindings::windlass::plugin::types::{Error, Message};
 use crate::halt::Halt;
 use crate::host::Host;
+use crate::interface::log;
 use crate::park::Wake;
 use crate::turn::{Also, Turn, Write, error};
 use crate::{answer, bindings::windlass::plugin::types};
@@ -108,6 +109,7 @@ async fn sleep(turn: &Turn, duration: u64) -> Result<Result<(), Error>, Halt> {
             Err(_) => return Err(Damaged(pos).into()),
         },
         Begin::Live { pos } => {
+            log::flush(turn);
             let deadline = turn.nanos().saturating_add(duration.saturating_mul(1_000_000));
             let note = deadline.to_le_bytes().to_vec();
             let entry = turn.journal(|j| j.start(Call::Sleep, pos, key, turn.nanos(), note));

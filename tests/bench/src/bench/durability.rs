@@ -7,7 +7,6 @@ use crate::host::Host;
 use crate::report::{Number, Samples, in_unit};
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Parked turns whose memory is measured.
@@ -19,18 +18,10 @@ const ENTRIES: usize = 10_000;
 /// Lines of the flood whose cost in CPU is measured.
 const LINES: u64 = 90_000;
 
-pub(super) async fn measure(places: &Places, options: &Options) -> Result<Vec<Number>> {
-    let folder = folder(places)?;
-    let mut numbers = parked(places, options, &folder.path().join("parked")).await?;
-    numbers.extend(replay(places, &folder.path().join("replay")).await?);
-    numbers.push(killed(places, options, &folder.path().join("killed")).await?);
-    numbers.push(line(places, &folder.path().join("line")).await?);
-    numbers.extend(super::steps::measure(places, options).await?);
-    Ok(numbers)
-}
-
 /// Memory of parked turns, a start with them, and the time from an answer to the end of one.
-async fn parked(places: &Places, options: &Options, data: &Path) -> Result<Vec<Number>> {
+pub(super) async fn parked(places: &Places, options: &Options) -> Result<Vec<Number>> {
+    let folder = folder(places)?;
+    let data = folder.path();
     let turns = options.count(PARKED);
     let arguments = ["--park-ms", "0"];
     let host = Host::start(places, data, &arguments).await?;
@@ -73,8 +64,9 @@ async fn parked(places: &Places, options: &Options, data: &Path) -> Result<Vec<N
 }
 
 /// A long journal replayed: from the answer to the end of a parked turn that only has to replay.
-async fn replay(places: &Places, data: &Path) -> Result<Vec<Number>> {
-    let host = Host::start(places, data, &["--park-ms", "0"]).await?;
+pub(super) async fn replay(places: &Places) -> Result<Vec<Number>> {
+    let folder = folder(places)?;
+    let host = Host::start(places, folder.path(), &["--park-ms", "0"]).await?;
     host.install(&places.guests.join("basic_script.wasm"), &[]).await?;
     let mut steps = vec!["read:n"; ENTRIES];
     steps.push("ask:k");
@@ -98,9 +90,10 @@ async fn replay(places: &Places, data: &Path) -> Result<Vec<Number>> {
 }
 
 /// From SIGKILL to the first line that a resumed turn writes, with turns that are parked and turns that run.
-async fn killed(places: &Places, options: &Options, data: &Path) -> Result<Number> {
+pub(super) async fn killed(places: &Places, options: &Options) -> Result<Vec<Number>> {
+    let folder = folder(places)?;
     let (parked, running) = (options.count(500), 20);
-    let mut host = Host::start(places, data, &["--park-ms", "200", "--slots", "64"]).await?;
+    let mut host = Host::start(places, folder.path(), &["--park-ms", "200", "--slots", "64"]).await?;
     host.install(&places.guests.join("basic_script.wasm"), &[]).await?;
     create(&host, parked, &json!({"steps": ["ask:k"]})).await?;
     until_parked(&host, parked).await?;
@@ -136,7 +129,7 @@ async fn killed(places: &Places, options: &Options, data: &Path) -> Result<Numbe
     let value = samples.at(50.0, "ms").unwrap_or_default();
     let settings =
         json!({"parked": parked, "running": running, "counts": "SIGKILL to the first new line of a resumed turn"});
-    Ok(Number::new("killed-to-line", value, "ms").goal(1000.0).of(&samples, "ms").with(settings))
+    Ok(vec![Number::new("killed-to-line", value, "ms").goal(1000.0).of(&samples, "ms").with(settings)])
 }
 
 /// Until a task that was resumed after this record has said something.
@@ -156,8 +149,9 @@ async fn new_line(mut client: Client, id: &str, mut after: u64) -> Result<()> {
 }
 
 /// CPU time of the whole host for a line of the log.
-async fn line(places: &Places, data: &Path) -> Result<Number> {
-    let host = Host::start(places, data, &[]).await?;
+pub(super) async fn line(places: &Places) -> Result<Vec<Number>> {
+    let folder = folder(places)?;
+    let host = Host::start(places, folder.path(), &[]).await?;
     host.install(&places.guests.join("basic_flood.wasm"), &[]).await?;
     let mut client = host.client().await?;
     let mut times = Vec::new();
@@ -174,7 +168,7 @@ async fn line(places: &Places, data: &Path) -> Result<Number> {
     let samples = Samples::new(times);
     let value = samples.at(50.0, "µs").unwrap_or_default();
     let settings = json!({"lines": LINES, "counts": "user and system time of the host's process"});
-    Ok(Number::new("line-cpu", value, "µs").goal(40.0).of(&samples, "µs").with(settings))
+    Ok(vec![Number::new("line-cpu", value, "µs").goal(40.0).of(&samples, "µs").with(settings)])
 }
 
 async fn task(client: &mut Client, id: &str) -> Result<Value> {

@@ -40,16 +40,34 @@ impl Options {
     }
 }
 
-const NAMES: [&str; 9] =
-    ["create-to-end", "instance", "log", "script", "delivery", "listeners", "blocked", "start", "durability"];
+const NAMES: [&str; 13] = [
+    "create-to-end",
+    "instance",
+    "log",
+    "script",
+    "delivery",
+    "listeners",
+    "blocked",
+    "start",
+    "parked",
+    "replay",
+    "killed",
+    "line",
+    "steps",
+];
+
+/// What the name `durability` stands for.
+const DURABILITY: [&str; 5] = ["parked", "replay", "killed", "line", "steps"];
 
 /// Measures and prints, one after the other.
 pub(crate) async fn run(places: &Places, options: &Options) -> Result<()> {
     for name in &options.names {
-        ensure!(NAMES.contains(&name.as_str()), "there is no number `{name}`; there are {}", NAMES.join(", "));
+        let known = name == "durability" || NAMES.contains(&name.as_str());
+        ensure!(known, "there is no number `{name}`; there are {}, and durability", NAMES.join(", "));
     }
     for name in NAMES {
-        if !options.names.is_empty() && !options.names.iter().any(|wanted| wanted == name) {
+        let wanted = |given: &String| given == name || given == "durability" && DURABILITY.contains(&name);
+        if !options.names.is_empty() && !options.names.iter().any(wanted) {
             continue;
         }
         let numbers: Vec<Number> = match name {
@@ -58,7 +76,11 @@ pub(crate) async fn run(places: &Places, options: &Options) -> Result<()> {
             "log" => log::measure(options).await?,
             "script" => script::measure(places, options).await?,
             "delivery" => delivery::measure(places, options).await?,
-            "durability" => durability::measure(places, options).await?,
+            "parked" => durability::parked(places, options).await?,
+            "replay" => durability::replay(places).await?,
+            "killed" => durability::killed(places, options).await?,
+            "line" => durability::line(places).await?,
+            "steps" => steps::measure(places, options).await?,
             "listeners" => listeners::measure(places, options).await?,
             "blocked" => blocked::measure(places, options).await?,
             _ => start::measure(places, options).await?,

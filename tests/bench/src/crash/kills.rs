@@ -16,8 +16,9 @@ use windlass_core::{Kind, Status, TaskId};
 
 /// Tasks of each tool at once.
 const EACH: usize = 10;
-/// A host lives this long after it is ready, in ms: long enough for a turn to get on, most of the time.
-const LIFE: (u64, u64) = (200, 4000);
+/// The shortest life of a host after it is ready, in ms, and how often it may be doubled. A turn should get on in most of
+/// them, so it depends on how fast the host was built.
+const LIFE: (u64, u64) = if cfg!(debug_assertions) { (100, 5) } else { (25, 6) };
 /// Pages that the SDK opens for one piece of work before it gives up (`ATTEMPTS`).
 const ATTEMPTS: usize = 10;
 /// All tasks together, once nobody is killed any more.
@@ -100,7 +101,9 @@ async fn one_round(
     let begin = Instant::now();
     loop {
         let life = if done.killed < most {
-            Duration::from_millis(random.within(LIFE.0, LIFE.1))
+            // As many that are short as that are long.
+            let shortest = LIFE.0 << random.within(0, LIFE.1);
+            Duration::from_millis(random.within(shortest, 2 * shortest))
         } else {
             PATIENCE.saturating_sub(begin.elapsed())
         };

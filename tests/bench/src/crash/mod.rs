@@ -11,6 +11,7 @@ mod kept;
 mod kills;
 mod life;
 mod points;
+mod same;
 mod scenario;
 mod stops;
 

@@ -5,6 +5,7 @@ use super::expected::Expected;
 use super::host::Host;
 use super::kept::{self, Kept};
 use super::life::Life;
+use super::same::Undisturbed;
 use super::scenario::Scenario;
 use crate::Places;
 use crate::soak::Shop;
@@ -18,6 +19,7 @@ use windlass_core::{Call, Class, Kind, Status};
 /// One task with its kill and its second host, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 const POINTS: [&str; 4] = ["commit.before", "commit.after", "effect.before", "effect.after"];
+
 /// A shop, and a data folder in which the plugin is installed for it.
 struct Stand<'a> {
     scenario: &'a Scenario,
@@ -44,8 +46,18 @@ pub(super) async fn run(places: &Places, folder: &Path, scenario: &Scenario, eve
     let component = scenario.component(places, folder).await?;
     let mut first = Stand::new(places, scenario, folder.join("stand-1"), &component).await.context("preparing")?;
     let second = Stand::new(places, scenario, folder.join("stand-2"), &component).await.context("preparing")?;
-    let counts =
+    let (counts, mut undisturbed) =
         count(places, folder, &mut first).await.with_context(|| format!("{} without a fault", scenario.tool))?;
+    if let Some(like) = scenario.like() {
+        let folder = folder.join(like.tool);
+        let component = like.component(places, &folder).await?;
+        let mut stand = Stand::new(places, like, folder.join("stand"), &component).await.context("preparing")?;
+        let (_, other) = count(places, &folder, &mut stand).await.with_context(|| format!("{}", like.tool))?;
+        other.is(&undisturbed).with_context(|| format!("{} writes another log than {}", scenario.tool, like.tool))?;
+        println!("without a fault {} writes the log of {}", scenario.tool, like.tool);
+        undisturbed = other;
+    }
+    let undisturbed = &undisturbed;
     let all: Vec<_> = POINTS.iter().zip(counts).map(|(point, n)| format!("{point} {n}")).collect();
     println!("hits in one task of {}: {}", scenario.tool, all.join(", "));
     println!(
@@ -59,8 +71,8 @@ pub(super) async fn run(places: &Places, folder: &Path, scenario: &Scenario, eve
     let (work, tally) = (Mutex::new(work.collect()), Mutex::new(Tally::default()));
     // Two hosts at once, in this task: what it waits for are processes.
     tokio::join!(
-        Box::pin(work_off(places, folder, first, &work, &tally)),
-        Box::pin(work_off(places, folder, second, &work, &tally))
+        Box::pin(work_off(places, folder, first, undisturbed, &work, &tally)),
+        Box::pin(work_off(places, folder, second, undisturbed, &work, &tally))
     );
     Ok(*tally.lock().expect("no panic in it"))
 }
@@ -69,6 +81,7 @@ async fn work_off(
     places: &Places,
     folder: &Path,
     mut stand: Stand<'_>,
+    undisturbed: &Undisturbed,
     work: &Mutex<VecDeque<(&'static str, u64)>>,
     tally: &Mutex<Tally>,
 ) {
@@ -76,7 +89,8 @@ async fn work_off(
         let next = work.lock().expect("no panic in it").pop_front();
         let Some((point, n)) = next else { return };
         let data = folder.join(format!("{}-{n}", point.replace('.', "-")));
-        let outcome = match tokio::time::timeout(PATIENCE, one(places, &mut stand, &data, point, n)).await {
+        let outcome = match tokio::time::timeout(PATIENCE, one(places, &mut stand, undisturbed, &data, point, n)).await
+        {
             Ok(outcome) => outcome,
             Err(_) => Err(anyhow::anyhow!("it took more than {} s", PATIENCE.as_secs())),
         };
@@ -138,8 +152,8 @@ impl<'a> Stand<'a> {
     }
 }
 
-/// One task without a fault: how often each point is come to.
-async fn count(places: &Places, folder: &Path, stand: &mut Stand<'_>) -> Result<[u64; 4]> {
+/// One task without a fault: how often each point is come to, and its log.
+async fn count(places: &Places, folder: &Path, stand: &mut Stand<'_>) -> Result<([u64; 4], Undisturbed)> {
     let scenario = stand.scenario;
     let (data, file) = (folder.join("count"), folder.join("count.txt"));
     copy(&stand.template, &data)?;
@@ -158,16 +172,26 @@ async fn count(places: &Places, folder: &Path, stand: &mut Stand<'_>) -> Result<
     stand.settle().await?;
     host.stop().await?;
     let lines = std::fs::read_to_string(&file)?;
-    Ok(POINTS.map(|point| lines.lines().filter(|line| line.split(' ').next() == Some(point)).count() as u64))
+    let hits = POINTS.map(|point| lines.lines().filter(|line| line.split(' ').next() == Some(point)).count() as u64);
+    let kept = kept::read(&data).await?.into_values().next().context("its log")?;
+    Ok((hits, Undisturbed::new(&kept.records, &scenario.own(&stand.shop.url, "count", &counted))))
 }
 
 /// A host that dies at this point, and one that goes on.
-async fn one(places: &Places, stand: &mut Stand<'_>, data: &Path, point: &'static str, n: u64) -> Result<Outcome> {
+async fn one(
+    places: &Places,
+    stand: &mut Stand<'_>,
+    undisturbed: &Undisturbed,
+    data: &Path,
+    point: &'static str,
+    n: u64,
+) -> Result<Outcome> {
     let scenario = stand.scenario;
     // A run that failed may have left its own.
     stand.settle().await?;
     copy(&stand.template, data)?;
-    let life = Life::new(scenario, &stand.shop.url, &format!("{point}-{n}"));
+    let name = format!("{point}-{n}");
+    let life = Life::new(scenario, &stand.shop.url, &name);
     let noted = data.with_extension("count");
     let (fault, path) = (format!("{point}:{n}"), noted.to_string_lossy().into_owned());
     let faults = [("WINDLASS_FAULT", fault.as_str()), ("WINDLASS_FAULT_COUNT", &path)];
@@ -198,7 +222,11 @@ async fn one(places: &Places, stand: &mut Stand<'_>, data: &Path, point: &'stati
     let expected = Expected::check(before.as_ref(), &after, &at);
     let sums = (counted.0.iter().sum(), counted.1.iter().sum());
     let seen = Seen { point, at: &at, before: before.as_ref(), after: &after, counted, shown: &shown };
-    let checked = seen.check(scenario).and_then(|()| scenario.told(&task));
+    let own = scenario.own(&stand.shop.url, &name, &scenario.count(&stand.shop).await?);
+    let checked = seen
+        .check(scenario)
+        .and_then(|()| scenario.told(&task))
+        .and_then(|()| undisturbed.holds(&after.records, &own).map(drop));
     let (expected, checked) = match expected {
         Ok(expected) => (Some(expected), checked),
         Err(why) => (None, Err(why)),

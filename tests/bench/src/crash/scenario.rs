@@ -102,6 +102,11 @@ pub(super) const PAGES: Scenario = Scenario {
 };
 
 impl Scenario {
+    /// The one whose log is the same as its own, in another language.
+    pub(super) fn like(&self) -> Option<&'static Self> {
+        ["order-script", "order-js"].contains(&self.tool).then_some(&ORDER)
+    }
+
     /// Its component; a script is packed into `folder`.
     pub(super) async fn component(&self, places: &Places, folder: &Path) -> Result<PathBuf> {
         if self.tool == JS.tool {
@@ -152,6 +157,24 @@ impl Scenario {
             }
             _ => json!({"shop": shop, "name": name}),
         }
+    }
+
+    /// What of a log is a shop's own, or the name's of a task, with what stands for it; `counted`: what the shop has counted
+    /// when the task has ended.
+    pub(super) fn own(&self, shop: &str, name: &str, counted: &[u64]) -> Vec<(String, &'static str)> {
+        let mut own = vec![(shop.to_owned(), "SHOP"), (name.to_owned(), "NAME")];
+        if let ("order" | "order-script" | "order-js", [number]) = (self.tool, counted) {
+            // An order has the next number of its shop.
+            own.extend([
+                (format!("\"result\":\"{number}\""), "NUMBER"),
+                (format!("\"order\":\"{number}\""), "NUMBER"),
+                (format!("\"order\":{number},"), "NUMBER"),
+                (format!("#order: {number}\""), "NUMBER"),
+                (format!("order {number}."), "NUMBER"),
+                (format!("/done/{number}\""), "NUMBER"),
+            ]);
+        }
+        own
     }
 
     /// All that a shop has counted, in the order of `effects`.
