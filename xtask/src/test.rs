@@ -7,8 +7,7 @@ use std::process::Stdio;
 
 /// Tests of the browser whose end a full Chromium may change: it has a process for each site, a window around each page,
 /// and more processes that have to end.
-const FULL: [&str; 9] =
-    ["complaints", "dialogs", "escapes", "fence", "habits", "life", "locating", "secrets", "snapshots"];
+const FULL: [&str; 6] = ["complaints", "dialogs", "escapes", "fence", "life", "locating"];
 
 /// Compiled as [`run`] has left it.
 fn in_full_chromium() -> Result<()> {

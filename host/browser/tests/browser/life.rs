@@ -6,8 +6,9 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use windlass_browser::{Browser, Call, Code, Config, Event, PageOptions, Shot};
+use windlass_browser::{Browser, Call, Code, Config, Event, Page, PageOptions, Shot};
 
+use crate::site::Answer;
 use crate::{World, assert_code, call, config, within};
 
 /// All processes below `pid`, with their command lines.
@@ -66,6 +67,14 @@ pub(crate) fn sockets(browser: u32) -> Vec<(String, u16)> {
     rows.filter(|row| sockets.iter().any(|socket| socket == row[9]))
         .map(|row| (row[3].to_owned(), u16::from_str_radix(row[2].rsplit(':').next().unwrap(), 16).unwrap()))
         .collect()
+}
+
+/// Has the page wait for an answer that does not come: one that was answered may let go of its connection at any time.
+pub(crate) async fn stays_connected(world: &World, page: &Page) {
+    world.site.answer("/never", Answer::Never);
+    let path = format!("/never?{}", world.site.requests().len());
+    page.evaluate("path => { fetch(path) }", &path.as_str().into(), &call()).await.unwrap();
+    world.site.seen(&format!("GET {path}")).await;
 }
 
 fn is_running(pid: u32) -> bool {
@@ -542,13 +551,15 @@ async fn what_is_kept_ready_holds_nothing_of_those_before() {
 
 #[tokio::test]
 async fn contexts_that_come_and_go_leave_nothing_behind() {
-    let (world, _page) = World::showing("x").await;
+    let (world, page) = World::showing("x").await;
+    stays_connected(&world, &page).await;
     let pid = world.browser.pid().unwrap();
     let visit = || async {
         let (sender, _events) = tokio::sync::mpsc::unbounded_channel();
         let context = world.browser.context(world.grants.clone(), sender).await.unwrap();
         let page = context.open(1, PageOptions::default(), &call()).await.unwrap();
         page.goto(&world.site.url("/"), &call()).await.unwrap();
+        stays_connected(&world, &page).await;
         let ports: Vec<u16> = sockets(pid).into_iter().map(|(_, port)| port).collect();
         context.close().await;
         ports
