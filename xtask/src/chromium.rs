@@ -11,6 +11,18 @@ const VARIABLE: &str = "WINDLASS_BROWSER";
 const USUAL: [&str; 2] = ["/usr/lib/chromium/chromium-headless-shell", "/usr/lib/chromium/chromium"];
 const PACKAGE: &str = "chromium-headless-shell";
 
+/// The one with windows, site isolation and extensions, and Debian's package of it.
+const FULL: (&str, &str) = (USUAL[1], "chromium");
+
+/// The full Chromium, whatever else there is.
+pub(crate) fn full() -> Result<PathBuf> {
+    let (path, package) = (Path::new(FULL.0), FULL.1);
+    if !path.is_file() && can_install() {
+        install(package).context("installing Chromium")?;
+    }
+    if path.is_file() { Ok(path.to_owned()) } else { bail!("no {}: `apt install {package}` (Debian)", path.display()) }
+}
+
 /// The executable.
 pub(crate) fn find() -> Result<PathBuf> {
     if let Some(path) = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from) {
@@ -22,8 +34,8 @@ pub(crate) fn find() -> Result<PathBuf> {
     if let Some(path) = usual() {
         return Ok(path);
     }
-    if rustix::process::geteuid().is_root() && Path::new("/usr/bin/apt-get").exists() {
-        install().context("installing Chromium")?;
+    if can_install() {
+        install(PACKAGE).context("installing Chromium")?;
         if let Some(path) = usual() {
             return Ok(path);
         }
@@ -37,11 +49,15 @@ fn usual() -> Option<PathBuf> {
     USUAL.iter().map(PathBuf::from).find(|path| path.is_file())
 }
 
-fn install() -> Result<()> {
-    note(&format!("installing Debian's {PACKAGE}"));
+fn can_install() -> bool {
+    rustix::process::geteuid().is_root() && Path::new("/usr/bin/apt-get").exists()
+}
+
+fn install(package: &str) -> Result<()> {
+    note(&format!("installing Debian's {package}"));
     // An index may be out of date in a source that does not matter here; the second command tells.
     let _ = apt(&["update"]);
-    apt(&["install", "--yes", "--no-install-recommends", PACKAGE])
+    apt(&["install", "--yes", "--no-install-recommends", package])
 }
 
 fn apt(arguments: &[&str]) -> Result<()> {

@@ -17,13 +17,14 @@ pub(crate) const PEER: &str = "playwright-core@1.65.1";
 pub(crate) fn run(given: Vec<String>) -> Result<()> {
     let mut args = Args::new(given);
     let verbose = args.switch("--verbose");
+    let (full, alone) = (args.switch("--full"), args.switch("--alone"));
     let only = args.words()?;
     let mut steps = Steps::new(3);
 
     steps.next("What it needs (the first time it is fetched)");
-    let browser = chromium::find()?;
-    let peer = cache::npm("playwright", &[PEER])?;
-    steps.done(&format!("{PEER} and {}", browser.display()));
+    let browser = if full { chromium::full()? } else { chromium::find()? };
+    let peer = if alone { None } else { Some(cache::npm("playwright", &[PEER])?) };
+    steps.done(&format!("{}{}", if alone { "" } else { "playwright-core and " }, browser.display()));
 
     steps.next("Builds");
     let workspace = cargo::Workspace::find()?;
@@ -52,25 +53,33 @@ pub(crate) fn run(given: Vec<String>) -> Result<()> {
     let (site, other) = (site?, other?);
     let mut ours = Command::new(programs.join("examples/flows"));
     ours.arg(&site.url).arg(&file).env("WINDLASS_BROWSER", &browser);
-    let mut theirs = peer.script(&sources.join("peer.mjs"))?;
-    theirs.env("PEER_MODULES", peer.folder());
-    theirs.arg(&other.url).arg(&file).arg(&browser).arg(&folder);
+    let mut theirs = peer.as_ref().map(|peer| peer.script(&sources.join("peer.mjs"))).transpose()?;
+    if let (Some(peer), Some(theirs)) = (&peer, &mut theirs) {
+        theirs.env("PEER_MODULES", peer.folder()).arg(&other.url).arg(&file).arg(&browser).arg(&folder);
+    }
     let (ours, theirs) = std::thread::scope(|scope| {
-        let theirs = scope.spawn(|| seen(&mut theirs));
-        (seen(&mut ours), theirs.join().unwrap_or_else(|_| bail!("the peer panicked")))
+        let theirs = theirs.as_mut().map(|theirs| scope.spawn(|| seen(theirs)));
+        let ours = seen(&mut ours).context("Windlass");
+        (ours, theirs.map(|theirs| theirs.join().unwrap_or_else(|_| bail!("the peer panicked")).context(PEER)))
     });
-    let (ours, theirs) = (ours.context("Windlass")?, theirs.context(PEER)?);
+    let (ours, theirs) = (ours?, theirs.transpose()?);
     site.process.kill()?;
     other.process.kill()?;
-    ensure!(ours.len() == flows.len() && theirs.len() == flows.len(), "some flows were not run");
+    ensure!(ours.len() == flows.len(), "some flows were not run");
+    ensure!(theirs.as_ref().is_none_or(|theirs| theirs.len() == flows.len()), "some flows were not run by {PEER}");
 
     let mut failed = 0;
-    for ((flow, ours), theirs) in flows.iter().zip(&ours).zip(&theirs) {
+    for (at, (flow, ours)) in flows.iter().zip(&ours).enumerate() {
+        let theirs = theirs.as_ref().and_then(|theirs| theirs.get(at));
         let problems = compare(flow, ours, theirs);
         let name = flow["name"].as_str().unwrap_or_default();
-        let beside = if flow["why"].is_null() { "the same" } else { "different on purpose" };
+        let beside = match theirs {
+            None => String::new(),
+            Some(theirs) if flow["why"].is_null() => format!(", playwright-core the same in {} ms", theirs["ms"]),
+            Some(theirs) => format!(", playwright-core different on purpose in {} ms", theirs["ms"]),
+        };
         if problems.is_empty() {
-            println!("pass  {name}: {beside}  ({} ms, playwright-core {} ms)", ours["ms"], theirs["ms"]);
+            println!("pass  {name}: {} ms{beside}", ours["ms"]);
         } else {
             failed += 1;
             println!("FAIL  {name}\n{}", problems.join("\n"));
@@ -95,14 +104,14 @@ fn seen(command: &mut Command) -> Result<Vec<Value>> {
 }
 
 /// What is not as the flow says.
-fn compare(flow: &Value, ours: &Value, theirs: &Value) -> Vec<String> {
+fn compare(flow: &Value, ours: &Value, theirs: Option<&Value>) -> Vec<String> {
     let mut problems = Vec::new();
     let checks: Vec<&Value> =
         flow["steps"].as_array().into_iter().flatten().filter(|step| step.get("is").is_some()).collect();
     if checks.iter().any(|step| step.get("peer").is_some()) != flow["why"].is_string() {
         problems.push("      what differs needs a `why`, and only that".to_owned());
     }
-    for (who, result) in [("Windlass", ours), ("playwright-core", theirs)] {
+    for (who, result) in [("Windlass", ours)].into_iter().chain(theirs.map(|theirs| ("playwright-core", theirs))) {
         if let Some(error) = result["error"].as_str() {
             problems.push(format!("      {who}: {error}"));
             continue;
@@ -130,11 +139,11 @@ mod tests {
     fn what_differs_is_told_unless_it_is_on_purpose() {
         let flow = json!({"steps": [{"click": "a"}, {"text": "b", "is": "x", "peer": "y"}], "why": "because"});
         let saw = |text: &str| json!({"saw": [text], "error": null});
-        assert!(compare(&flow, &saw("x"), &saw("y")).is_empty());
-        assert_eq!(compare(&flow, &saw("x"), &saw("x")).len(), 1);
-        assert_eq!(compare(&flow, &saw("y"), &saw("y")).len(), 1);
-        assert_eq!(compare(&flow, &json!({"saw": null, "error": "no"}), &saw("y")), ["      Windlass: no"]);
+        assert!(compare(&flow, &saw("x"), Some(&saw("y"))).is_empty());
+        assert_eq!(compare(&flow, &saw("x"), Some(&saw("x"))).len(), 1);
+        assert_eq!(compare(&flow, &saw("y"), Some(&saw("y"))).len(), 1);
+        assert_eq!(compare(&flow, &json!({"saw": null, "error": "no"}), Some(&saw("y"))), ["      Windlass: no"]);
         let flow = json!({"steps": [{"text": "b", "is": "x", "peer": "y"}]});
-        assert_eq!(compare(&flow, &saw("x"), &saw("y")).len(), 1, "a difference without a reason");
+        assert_eq!(compare(&flow, &saw("x"), Some(&saw("y"))).len(), 1, "a difference without a reason");
     }
 }

@@ -36,8 +36,9 @@ usage: cargo xtask COMMAND
         --exit   stops everything at the end; exit code 0 only if the shop counted one order
         --kill   kills the host while the task waits for the answer, and starts it again
         --item   what to order (mug)
-  test [ARGS]
+  test [ARGS] | --full
         All tests; ARGS go to `cargo nextest run`, or to `cargo test` where nextest is missing.
+        --full  instead, tests of the browser for which it matters which Chromium it is, in the full one
   conformance [--scenario NAME]
         The official suite of MCP against a host: a line for each scenario. Node and the suite are fetched by npm.
   clients [--verbose]
@@ -52,11 +53,13 @@ usage: cargo xtask COMMAND
   recordings
         The recordings of tests/recordings by Chrome's own runner, @puppeteer/replay, which npm fetches: it must come to
         the same as what the tests ask of Windlass.
-  flows [NAME] [--verbose]
+  flows [NAME] [--verbose] [--full] [--alone]
         What people do on pages of the test site, through the browser and through playwright-core, which npm fetches:
         both must see the same, but for what differs on purpose.
         NAME       only flows whose name contains it
         --verbose  what each check saw
+        --full     in the full Chromium, whatever else there is
+        --alone    without playwright-core
   bench [NAME …] [--json] [--quick]
         The numbers of docs/scoreboard.md, in a release build. `bench browser` is the browser beside playwright-core,
         which npm fetches.

@@ -5,7 +5,55 @@ use crate::{cargo, chromium};
 use anyhow::{Result, bail};
 use std::process::Stdio;
 
+/// Tests of the browser whose end a full Chromium may change: it has a process for each site, a window around each page,
+/// and more processes that have to end.
+const FULL: [&str; 6] = ["complaints", "dialogs", "escapes", "fence", "life", "locating"];
+
+/// Long, and nothing that others of these do not look at too.
+const NOT: &str = "c09_";
+
+/// Compiled as [`run`] has left it.
+fn in_full_chromium() -> Result<()> {
+    let workspace = cargo::Workspace::find()?;
+    let mut steps = Steps::new(2);
+    steps.next("The full Chromium");
+    let browser = chromium::full()?;
+    steps.done(&browser.display().to_string());
+    steps.next("Tests");
+    let mut command = cargo::cargo();
+    command.current_dir(&workspace.root).env("WINDLASS_TEST_BROWSER", &browser);
+    if has_nextest() {
+        let modules = FULL.join("|");
+        command.args(["nextest", "run", "--locked", "--workspace", "--no-fail-fast", "-E"]);
+        command.arg(format!("package(windlass-browser) & binary(browser) & test(/^({modules})::/) & !test({NOT})"));
+    } else {
+        command.args([
+            "test",
+            "--locked",
+            "--package",
+            "windlass-browser",
+            "--test",
+            "browser",
+            "--no-fail-fast",
+            "--",
+        ]);
+        command.args(FULL.map(|module| format!("{module}::"))).args(["--skip", NOT]);
+    }
+    cargo::run(&mut command)?;
+    steps.done("passed");
+    Ok(())
+}
+
+fn has_nextest() -> bool {
+    let mut nextest = cargo::cargo();
+    let status = nextest.args(["nextest", "--version"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    status.is_ok_and(|status| status.success())
+}
+
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    if arguments == ["--full"] {
+        return in_full_chromium();
+    }
     let workspace = cargo::Workspace::find()?;
     let mut steps = Steps::new(3);
     steps.next("What tests need");
@@ -13,8 +61,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let browser = chromium::find()?;
     steps.done(&format!("wasm32-wasip2 and {}", browser.display()));
 
-    let nextest = cargo::cargo().args(["nextest", "--version"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
-    let nextest = nextest.is_ok_and(|status| status.success());
+    let nextest = has_nextest();
     let prepare = |words: &[&str]| {
         let mut command = cargo::cargo();
         command

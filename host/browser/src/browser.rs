@@ -253,6 +253,11 @@ impl Browser {
         }
     }
 
+    /// Whether the page that [`Config::spare`] asks for is ready now.
+    pub fn has_spare(&self) -> bool {
+        self.spares().is_there()
+    }
+
     /// Product and version, such as `HeadlessChrome/156.0.8078.108`. Launches the browser.
     ///
     /// # Errors

@@ -82,6 +82,11 @@ impl Spares {
         Some(spare)
     }
 
+    /// Whether there is one.
+    pub(crate) fn is_there(&self) -> bool {
+        self.one().is_some()
+    }
+
     /// Ends it.
     pub(crate) fn clear(&self) {
         let spare = self.one().take();

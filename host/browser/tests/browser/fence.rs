@@ -4,7 +4,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use windlass_browser::{Code, Destination, Event, PageOptions, Refusal, Scheme, Verdict};
 
-use crate::life::sockets;
+use crate::life::{sockets, stays_connected};
 use crate::site::{Answer, Site};
 use crate::{Grants, World, assert_code, call};
 
@@ -261,6 +261,7 @@ async fn the_proxy_is_no_open_relay() {
     let evil = Site::start().await;
     let page = world.open(1).await;
     page.goto(&world.site.page("/", "x"), &call()).await.unwrap();
+    stays_connected(&world, &page).await;
     let port = proxy_port(world.browser.pid().unwrap());
     world.grants.allow(&format!("http://127.0.0.1:{port}"));
     let evil_port = evil.port;
@@ -291,7 +292,8 @@ fn proxy_port(browser: u32) -> u16 {
 
 #[tokio::test]
 async fn a_browser_listens_on_no_port() {
-    let (world, _page) = World::showing("x").await;
+    let (world, page) = World::showing("x").await;
+    stays_connected(&world, &page).await;
     let sockets = sockets(world.browser.pid().unwrap());
     assert!(
         sockets.iter().any(|(state, _)| state == "01") && sockets.iter().all(|(state, _)| state != "0A"),
@@ -385,8 +387,7 @@ impl windlass_browser::Policy for TwoLists {
 async fn a_page_that_was_kept_ready_may_not_go_where_it_may_load_from() {
     let world = World::with(|config| config.spare = true).await;
     world.open(1).await;
-    let pid = world.browser.pid().unwrap();
-    crate::life::eventually("a page that is kept ready", || crate::life::renderers(pid).len() >= 2).await;
+    crate::life::eventually("a page that is kept ready", || world.browser.has_spare()).await;
     two_lists(world).await;
 }
 

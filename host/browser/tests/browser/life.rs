@@ -6,8 +6,9 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use windlass_browser::{Browser, Call, Code, Config, Event, PageOptions, Shot};
+use windlass_browser::{Browser, Call, Code, Config, Event, Page, PageOptions, Shot};
 
+use crate::site::Answer;
 use crate::{World, assert_code, call, config, within};
 
 /// All processes below `pid`, with their command lines.
@@ -66,6 +67,14 @@ pub(crate) fn sockets(browser: u32) -> Vec<(String, u16)> {
     rows.filter(|row| sockets.iter().any(|socket| socket == row[9]))
         .map(|row| (row[3].to_owned(), u16::from_str_radix(row[2].rsplit(':').next().unwrap(), 16).unwrap()))
         .collect()
+}
+
+/// Has the page wait for an answer that does not come: one that was answered may let go of its connection at any time.
+pub(crate) async fn stays_connected(world: &World, page: &Page) {
+    world.site.answer("/never", Answer::Never);
+    let path = format!("/never?{}", world.site.requests().len());
+    page.evaluate("path => { fetch(path) }", &path.as_str().into(), &call()).await.unwrap();
+    world.site.seen(&format!("GET {path}")).await;
 }
 
 fn is_running(pid: u32) -> bool {
@@ -461,8 +470,7 @@ async fn a_page_that_is_kept_ready_is_as_new_and_counts_for_nobody() {
     .await;
     let first = world.open(1).await;
     let pid = world.browser.pid().unwrap();
-    let ready = || renderers(pid).len();
-    eventually("a page that is kept ready", || ready() >= 2).await;
+    eventually("a page that is kept ready", || world.browser.has_spare()).await;
     // It is given away, with the policy of the one who asks.
     let begin = Instant::now();
     let nobody = crate::Grants::new(&[], windlass_browser::Verdict::Denied);
@@ -471,6 +479,7 @@ async fn a_page_that_is_kept_ready_is_as_new_and_counts_for_nobody() {
     let german = PageOptions { locale: "de-DE".into(), time_zone: "Asia/Tokyo".into(), ..PageOptions::default() };
     let page = second.open(1, german, &call()).await.unwrap();
     println!("opened in {:?}", begin.elapsed());
+    assert!(!world.browser.has_spare(), "this is it");
     let looks = "[navigator.language, Intl.DateTimeFormat().resolvedOptions().timeZone, innerWidth, history.length]";
     let looks = page.evaluate(looks, &serde_json::Value::Null, &call()).await.unwrap();
     assert_eq!(looks, serde_json::json!(["de-DE", "Asia/Tokyo", 1280, 1]));
@@ -482,7 +491,7 @@ async fn a_page_that_is_kept_ready_is_as_new_and_counts_for_nobody() {
     first.goto(&url, &call()).await.unwrap();
     assert!(world.events.try_recv().is_err());
     // Three may be open, and the next one that is kept ready is none of them.
-    eventually("the next one", || ready() >= 3).await;
+    eventually("the next one", || world.browser.has_spare()).await;
     second.open(2, PageOptions::default(), &call()).await.unwrap();
     assert_code(world.context.open(2, PageOptions::default(), &call()).await.map(|_| ()), Code::Limit);
     // Killed, it is not given to anybody.
@@ -512,13 +521,10 @@ async fn what_is_kept_ready_holds_nothing_of_those_before() {
     let url = world.site.page("/", "<p>x</p>");
     let stored = "[document.cookie, localStorage.getItem('owner'), window.name, document.referrer]";
     let none = serde_json::Value::Null;
-    let pid = {
-        world.open(1).await.goto(&url, &call()).await.unwrap();
-        world.browser.pid().unwrap()
-    };
+    world.open(1).await.goto(&url, &call()).await.unwrap();
     let mut owners = vec![];
     for owner in ["ada", "bob", "eve"] {
-        eventually("a page that is kept ready", || renderers(pid).len() > owners.len() + 1).await;
+        eventually("a page that is kept ready", || world.browser.has_spare()).await;
         let (sender, events) = tokio::sync::mpsc::unbounded_channel();
         let grants = crate::Grants::new(&[world.site.origin()], windlass_browser::Verdict::Denied);
         let context = world.browser.context(grants.clone(), sender).await.unwrap();
@@ -545,13 +551,15 @@ async fn what_is_kept_ready_holds_nothing_of_those_before() {
 
 #[tokio::test]
 async fn contexts_that_come_and_go_leave_nothing_behind() {
-    let (world, _page) = World::showing("x").await;
+    let (world, page) = World::showing("x").await;
+    stays_connected(&world, &page).await;
     let pid = world.browser.pid().unwrap();
     let visit = || async {
         let (sender, _events) = tokio::sync::mpsc::unbounded_channel();
         let context = world.browser.context(world.grants.clone(), sender).await.unwrap();
         let page = context.open(1, PageOptions::default(), &call()).await.unwrap();
         page.goto(&world.site.url("/"), &call()).await.unwrap();
+        stays_connected(&world, &page).await;
         let ports: Vec<u16> = sockets(pid).into_iter().map(|(_, port)| port).collect();
         context.close().await;
         ports

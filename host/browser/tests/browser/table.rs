@@ -37,6 +37,7 @@ const TESTS: &[(&str, &str, &str)] = &[
     ("focus", "verbs", "keys_of_other_layouts_are_keys"),
     ("forward", "verbs", "history_goes_back_and_forward_and_reload_asks_again"),
     ("goto", "navigation", "goto_answers_with_address_and_status"),
+    ("has_spare", "life", "a_page_that_is_kept_ready_is_as_new_and_counts_for_nobody"),
     ("hover", "verbs", "hovering_moves_the_mouse"),
     ("html", "verbs", "reading_gives_attributes_values_counts_and_html"),
     ("is_tainted", "secrets", "a_document_with_a_secret_is_not_read_until_it_goes"),
@@ -111,5 +112,14 @@ fn every_function_has_a_test() {
         let body = body.unwrap_or_else(|| panic!("no test {module}::{test}"));
         let called = [".", "::"].iter().any(|before| body.contains(&format!("{before}{function}(")));
         assert!(called, "{module}::{test} does not call {function}");
+    }
+}
+
+#[test]
+fn every_complaint_has_a_test() {
+    let tests = include_str!("complaints.rs");
+    let names: Vec<&str> = tests.lines().filter_map(|line| line.strip_prefix("async fn ")).collect();
+    for number in 1..=26 {
+        assert!(names.iter().any(|name| name.contains(&format!("c{number:02}_"))), "none of complaint {number}");
     }
 }
