@@ -66,7 +66,9 @@ async fn a_modifier_that_is_down_counts_until_it_goes_up() {
     page.click("#b", &call()).await.unwrap();
     page.key_up("Shift", &call()).await.unwrap();
     page.hover("#a", &call()).await.unwrap();
-    let seen = page.evaluate("seen", &Value::Null, &call()).await.unwrap();
+    // Chromium may tell a new page where the mouse is, before it has moved.
+    let moved = "seen[0].startsWith('mousemove') ? seen.slice(1) : seen";
+    let seen = page.evaluate(moved, &Value::Null, &call()).await.unwrap();
     let expected = [
         "keydown Shift true",
         "keydown A true",
