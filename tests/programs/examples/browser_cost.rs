@@ -13,7 +13,7 @@ struct Cost {
 
 /// Reads, then writes, a round after the other.
 #[windlass::tool(permissions("browser *"))]
-fn browser_cost(Cost { shop, steps, rounds }: Cost) -> Result<u32> {
+fn browser_cost(Cost { shop, steps, rounds }: Cost) -> Result<String> {
     let page = browser::open().page()?;
     page.goto(&shop)?;
     for _ in 0..rounds {
@@ -27,7 +27,7 @@ fn browser_cost(Cost { shop, steps, rounds }: Cost) -> Result<u32> {
         }
         info!("done");
     }
-    Ok(steps)
+    Ok(format!("{steps} of each"))
 }
 
 windlass::plugin! {
