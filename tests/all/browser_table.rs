@@ -57,6 +57,7 @@ const TESTS: &[(&str, (&str, &str), Option<&str>)] = &[
     ("wait-for-download", VERBS, None),
     ("pdf", VERBS, None),
     ("on-dialog", VERBS, None),
+    ("set-viewport", VERBS, None),
     ("set-offline", VERBS, None),
     ("console", VERBS, None),
     ("page-errors", VERBS, Some(".errors(")),

@@ -22,6 +22,7 @@ mod masks;
 mod pages;
 mod park;
 mod passing;
+mod queue;
 mod records;
 mod registry;
 mod runner;

@@ -10,6 +10,7 @@ use crate::host::{Host, guest_seed};
 use crate::interface::{files, log, task as task_interface};
 use crate::life::{self, Opened, Pin, Stopped, Why};
 use crate::park::{self, Wake};
+use crate::queue::{Left, Queued};
 use crate::services::Services;
 use crate::turn::{Turn, Write, fence};
 use serde_json::json;
@@ -88,34 +89,29 @@ impl Drop for Held<'_> {
     }
 }
 
-/// From the queue to the end of the turn. Many wait here, so what a turn needs to run is made when it may.
+/// From the queue to the end of the turn.
 async fn run(services: &Arc<Services>, control: &Arc<Control>, opened: Box<Opened>) -> Result<Option<Opened>, Halt> {
-    let turn = &opened.turn;
-    let permits = async {
-        if services.instances.available_permits() == 0 {
-            services.parking.crowded.notify_one();
+    let at_once = services.instances.clone().try_acquire_owned().ok();
+    let at_once = at_once.and_then(|instance| Some((instance, services.slots.clone().try_acquire_owned().ok()?)));
+    if let Some((_instance, slot)) = at_once {
+        return Box::pin(begin(services, control, *opened, slot)).await;
+    }
+    // Any number of turns may wait here: the rows are let go of, and read again when the wait is over.
+    let queued = Queued::from(&*opened);
+    drop(opened);
+    match queued.wait(services, control).await {
+        Left::Runs((_instance, slot)) => {
+            Box::pin(async {
+                match queued.read(services).await? {
+                    Some(opened) => begin(services, control, opened, slot).await,
+                    None => Ok(None),
+                }
+            })
+            .await
         }
-        let instance = services.instances.clone().acquire_owned().await;
-        (instance, services.slots.clone().acquire_owned().await)
-    };
-    let lapsed = async {
-        match turn.deadline.filter(|_| turn.started.is_none()) {
-            Some(at) => services.clock.until(at.as_nanos()).await,
-            None => std::future::pending().await,
-        }
-    };
-    let (_instance, slot) = tokio::select! {
-        (instance, slot) = permits => (instance, slot.map_err(|_| StoreError::Closed)?),
-        // A turn that never ran was ended by whoever cancelled it; one taken over runs to be tidied up.
-        () = control.stop.cancelled(), if turn.started.is_none() => return Ok(None),
-        () = lapsed => {
-            let pin = next_pin(services, &opened.task.tool, &turn.plugin, &turn.digest);
-            let clock = services.clock.clone();
-            return Ok(services.store.commit(Hard::Yes, move |tx| life::lapse(tx, &opened, pin, &clock)).await?);
-        }
-        () = services.draining.cancelled() => return Ok(None),
-    };
-    Box::pin(begin(services, control, *opened, slot)).await
+        Left::Lapsed => Box::pin(queued.lapse(services)).await,
+        Left::Over => Ok(None),
+    }
 }
 
 async fn begin(
@@ -451,7 +447,7 @@ mod tests {
 
     #[test]
     fn a_turn_in_the_queue_is_small() {
-        let (waits, runs) = (size(run), size(|s, c, o| begin(s, c, o, unreachable!())));
-        assert!(waits < 1024, "{waits} bytes wait for a slot, {runs} run");
+        let waits = size(run);
+        assert!(waits < 1024, "{waits} bytes wait for a slot");
     }
 }
