@@ -61,7 +61,7 @@ pub(super) async fn measure(places: &Places, options: &Options) -> Result<Vec<Nu
         let (with, without) = (Samples::new(with), Samples::new(without));
         let (ours, theirs) = (with.at(50.0, "µs").context("no sample")?, without.at(50.0, "µs").context("no sample")?);
         let settings = json!({
-            "verb": if name == "read-step" { "text" } else { "press" }, "steps": STEPS, "crateAlone": theirs, "fdatasync": sync,
+            "followed": false, "verb": if name == "read-step" { "text" } else { "press" }, "steps": STEPS, "crateAlone": theirs, "fdatasync": sync,
             "counts": "a step of a guest less the verb of the crate alone, medians of rounds",
         });
         Ok(Number::new(name, ours - theirs, "µs").goal(goal).of(&with, "µs").with(settings))
@@ -82,20 +82,26 @@ fn alone(folder: &Path) -> Browser {
 async fn by_host(host: &Host, shop: &str) -> Result<(Duration, Duration)> {
     let mut client = host.client().await?;
     let id = client.create("browser_cost", &json!({"shop": shop, "steps": STEPS, "rounds": 1})).await?;
-    let mut times = Vec::new();
-    let mut status = Value::Null;
-    client
-        .until_end(&id, |event| {
-            let Ok(record) = serde_json::from_str::<Value>(&event.data) else { return };
-            if record["kind"] == "log" {
-                times.extend(record["time"].as_str().and_then(when));
-            }
-            if record["kind"] == "turn.ended" {
-                status = record["outcome"].clone();
-            }
-        })
-        .await?;
-    ensure!(times.len() == 3, "{} lines, and the turn ended with {status}", times.len());
+    // Not followed: a reader's part is not the step's.
+    let task = loop {
+        let task = client.get(&format!("/api/v1/tasks/{id}")).await?;
+        if task["open"] == false {
+            break task;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    };
+    let (mut times, mut after) = (Vec::new(), 0);
+    loop {
+        let page = client.get(&format!("/api/v1/tasks/{id}/events?after={after}&limit=1000")).await?;
+        let records = page["records"].as_array().context("no records")?;
+        if records.is_empty() {
+            break;
+        }
+        let lines = records.iter().filter(|record| record["kind"] == "log");
+        times.extend(lines.filter_map(|record| when(record["time"].as_str()?)));
+        after = page["nextAfter"].as_u64().context("no cursor")?;
+    }
+    ensure!(times.len() == 3, "{} lines, and the turn ended with {}", times.len(), task["status"]);
     Ok(((times[1].duration_since(times[0])?) / STEPS, (times[2].duration_since(times[1])?) / STEPS))
 }
 
