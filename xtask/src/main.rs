@@ -61,7 +61,7 @@ usage: cargo xtask COMMAND
         --full     in the full Chromium, whatever else there is
         --alone    without playwright-core
   bench [NAME …] [--json] [--quick]
-        The numbers of docs/scoreboard.md, in a release build. `bench browser` is the browser beside playwright-core,
+        The numbers of docs/scoreboard.md, in a release build. `bench browser [VERB …]` is the browser beside playwright-core,
         which npm fetches.
   soak [--minutes N]
         Large numbers: tasks that end in every way, cut streams, killed hosts (5 minutes).

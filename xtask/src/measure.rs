@@ -9,11 +9,11 @@ pub(crate) fn bench(given: Vec<String>) -> Result<()> {
     let mut args = Args::new(given);
     let (json, quick) = (args.switch("--json"), args.switch("--quick"));
     let names = args.words()?;
-    if names.iter().any(|name| name == "browser") {
-        return browser(json, quick);
+    if let Some((_, verbs)) = names.split_first().filter(|(name, _)| *name == "browser") {
+        return browser(verbs, json, quick);
     }
     let mut command = measurer(true)?;
-    if names.is_empty() || names.iter().any(|name| name == "durability") {
+    if names.is_empty() || names.iter().any(|name| name == "durability" || name == "steps") {
         command.env("WINDLASS_BROWSER", chromium::find()?);
     }
     if names.is_empty() || names.iter().any(|name| name == "script") {
@@ -24,8 +24,8 @@ pub(crate) fn bench(given: Vec<String>) -> Result<()> {
     cargo::run(&mut command)
 }
 
-/// The browser crate beside playwright-core, which npm fetches once.
-fn browser(json: bool, quick: bool) -> Result<()> {
+/// The browser crate beside playwright-core, which npm fetches once; all verbs, or those whose name has one of these words.
+fn browser(verbs: &[String], json: bool, quick: bool) -> Result<()> {
     let workspace = cargo::Workspace::find()?;
     let peer = cache::npm("playwright", &[flows::PEER])?;
     let mut command = cargo::cargo();
@@ -38,7 +38,7 @@ fn browser(json: bool, quick: bool) -> Result<()> {
         "--example",
         "bench",
     ]);
-    command.arg("--").args(json.then_some("--json")).args(quick.then_some("--quick"));
+    command.arg("--").args(verbs).args(json.then_some("--json")).args(quick.then_some("--quick"));
     cargo::run(command.env("PEER_MODULES", peer.folder()).env("WINDLASS_BROWSER", chromium::find()?))
 }
 

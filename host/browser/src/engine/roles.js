@@ -40,7 +40,8 @@ const implicitRole = element => {
 };
 
 const roleOf = element => {
-  const explicit = (element.getAttribute('role') || '').trim().split(/\s+/)[0];
+  const given = element.getAttribute('role');
+  const explicit = given ? given.trim().split(/\s+/)[0] : '';
   if (!explicit) return implicitRole(element);
   // "presentation" does not hold for what can be focused.
   if (explicit === 'presentation' || explicit === 'none') return element.tabIndex >= 0 ? implicitRole(element) : '';
@@ -101,7 +102,6 @@ const ownText = element => {
 // looked at once, for as long as no other script can run.
 let labelsByTree = null;
 const labelsOf = element => {
-  if (!element.labels) return [];
   if (!labelsByTree) {
     labelsByTree = new Map();
     queueMicrotask(() => { labelsByTree = null });
@@ -119,11 +119,14 @@ const labelsOf = element => {
 };
 
 const nameOf = (element, role = roleOf(element)) => {
-  const root = element.getRootNode();
-  const labelledBy = (element.getAttribute('aria-labelledby') || '').split(/\s+/)
-    .map(id => id && root.getElementById && root.getElementById(id)).filter(Boolean)
-    .map(ownText).join(' ');
-  if (normalize(labelledBy)) return normalize(labelledBy);
+  const ids = element.getAttribute('aria-labelledby');
+  if (ids) {
+    const root = element.getRootNode();
+    const labelledBy = ids.split(/\s+/)
+      .map(id => id && root.getElementById && root.getElementById(id)).filter(Boolean)
+      .map(ownText).join(' ');
+    if (normalize(labelledBy)) return normalize(labelledBy);
+  }
   const label = normalize(element.getAttribute('aria-label'));
   if (label) return label;
 

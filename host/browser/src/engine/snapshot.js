@@ -22,10 +22,10 @@ const describedValue = element => {
 };
 
 // Fixed outside the viewport, or before the beginning of the page: no scrolling gets there.
-const isOutOfReach = (element, fixed) => {
+const isOutOfReach = (element, fixed, view) => {
   const box = element.getBoundingClientRect();
-  if (box.right + scrollX <= 0 || box.bottom + scrollY <= 0) return box.width > 0;
-  return fixed && (box.left >= innerWidth || box.top >= innerHeight || box.right <= 0 || box.bottom <= 0);
+  if (box.right + view.x <= 0 || box.bottom + view.y <= 0) return box.width > 0;
+  return fixed && (box.left >= view.width || box.top >= view.height || box.right <= 0 || box.bottom <= 0);
 };
 
 // What has the focus, however deep in shadow roots.
@@ -33,6 +33,15 @@ const activeElement = () => {
   let active = document.activeElement;
   while (active && rootOf(active) && rootOf(active).activeElement) active = rootOf(active).activeElement;
   return active === document.body ? null : active;
+};
+
+// As an array, which is walked much faster than a list of the document's.
+const listed = node => {
+  const children = childrenOf(node);
+  if (children !== node.childNodes) return children;
+  const all = [];
+  for (let child = node.firstChild; child; child = child.nextSibling) all.push(child);
+  return all;
 };
 
 let nextRef = 0;
@@ -51,7 +60,11 @@ class Snapshot {
     this.level = 0;
     // Elements of `position: fixed` around the one that is visited.
     this.fixed = 0;
+    // Elements of `aria-disabled` around it, and itself.
+    this.disabled = 0;
     this.active = activeElement();
+    // Read once: nothing moves while a snapshot is taken.
+    this.view = { x: scrollX, y: scrollY, width: innerWidth, height: innerHeight };
   }
 
   push(line) {
@@ -90,7 +103,7 @@ class Snapshot {
 
   children(node, depth, inName, pointer) {
     let options = 0;
-    for (const child of childrenOf(node)) {
+    for (const child of listed(node)) {
       if (child.nodeType === Node.TEXT_NODE) {
         if (!inName) this.pending += child.data;
       } else if (child.nodeType === Node.ELEMENT_NODE && !DROPPED.has(child.localName)) {
@@ -104,30 +117,37 @@ class Snapshot {
   element(element, depth, inName, pointer) {
     if (element.getAttribute('aria-hidden') === 'true') return;
     const style = getComputedStyle(element);
-    if (style.display === 'none') return;
+    const display = style.display;
+    if (display === 'none') return;
     if (this.level > DEPTH) {
       this.more++;
       return;
     }
-    const fixed = style.position === 'fixed' ? 1 : 0;
+    const block = !display.startsWith('inline') && display !== 'contents';
+    // What is fixed is a block, whatever it was.
+    const fixed = block && style.position === 'fixed' ? 1 : 0;
+    const disabled = element.getAttribute('aria-disabled') === 'true' ? 1 : 0;
     this.level++;
     this.fixed += fixed;
+    this.disabled += disabled;
     try {
-      this.visit(element, style, depth, inName, pointer);
+      this.visit(element, style, block, depth, inName, pointer);
     } finally {
       this.level--;
       this.fixed -= fixed;
+      this.disabled -= disabled;
     }
   }
 
-  visit(element, style, depth, inName, pointer) {
+  visit(element, style, block, depth, inName, pointer) {
     const visible = style.visibility === 'visible';
     const role = visible ? roleOf(element) : '';
-    const pointed = style.cursor === 'pointer';
-    const acted = visible && (ACTED_ON.has(role) || (pointed && !pointer) || element.hasAttribute('onclick')
+    const acting = ACTED_ON.has(role);
+    // Asked for where it says something: styles are what takes the longest.
+    const pointed = !pointer && (!acting || !!element.firstElementChild || !!rootOf(element)) && style.cursor === 'pointer';
+    const acted = visible && (acting || pointed || element.hasAttribute('onclick')
       || (element.hasAttribute('tabindex') && element.tabIndex >= 0) || element.localName === 'canvas');
     const indent = '  '.repeat(depth);
-    const block = !style.display.startsWith('inline') && style.display !== 'contents';
     const listed = acted || (role && !this.interactive && !(inName && role !== 'img'));
     if (!listed || (this.depth != null && depth >= this.depth)) {
       if (listed) {
@@ -180,11 +200,11 @@ class Snapshot {
     const checked = CHECKABLE.has(role) && role !== 'option' ? stateOf(element, 'checked') : false;
     if (checked) line += checked === 'mixed' ? ' [checked=mixed]' : ' [checked]';
     if (role === 'option' || role === 'tab' || element.hasAttribute('aria-selected')) if (stateOf(element, 'selected')) line += ' [selected]';
-    if (acted && isDisabled(element)) line += ' [disabled]';
+    if (acted && (this.disabled || element.matches(':disabled'))) line += ' [disabled]';
     if ((element.hasAttribute('aria-expanded') || element.localName === 'summary' || element.localName === 'details') && stateOf(element, 'expanded')) line += ' [expanded]';
     if (element.hasAttribute('aria-pressed') && stateOf(element, 'pressed')) line += ' [pressed]';
     if (element === this.active) line += ' [active]';
-    if (acted && isOutOfReach(element, this.fixed > 0)) line += ' [off-screen]';
+    if (acted && isOutOfReach(element, this.fixed > 0, this.view)) line += ' [off-screen]';
     if (acted && role !== 'option') line += ` [ref=${this.refFor(element)}]`;
     return line;
   }
@@ -193,6 +213,8 @@ class Snapshot {
 // `root`: null for the whole document.
 const snapshot = (request, root) => {
   const made = new Snapshot(request);
+  const above = root && parentOf(root);
+  if (above && closestInTree(above, '[aria-disabled="true"]')) made.disabled++;
   if (root) made.element(root, 0, false, false);
   else if (document.body) made.children(document.body, 0, false, false);
   else if (document.documentElement) made.children(document.documentElement, 0, false, false);
@@ -207,19 +229,27 @@ const HOSTS = new Set('article aside blockquote div footer header main nav p sec
 const seenHosts = new WeakSet();
 const SUSPECTS = 200;
 
+const isSuspect = element => {
+  const name = element.localName;
+  const custom = name.includes('-');
+  // The commonest reasons first: a page has many elements.
+  if (!custom && !HOSTS.has(name)) return false;
+  if (!custom && (element.firstElementChild || (element.firstChild && element.textContent.trim()))) return false;
+  return !seenHosts.has(element) && (custom || element.getClientRects().length > 0);
+};
+
 const suspects = () => {
   const found = [];
-  for (const scope of scopesOf(document)) {
+  const scopes = [document];
+  for (const scope of scopes) {
     for (const element of scope.querySelectorAll('*')) {
-      if (found.length >= SUSPECTS) return found;
-      const custom = element.localName.includes('-');
-      // The commonest reasons first: a page has many elements.
-      if (!custom && (element.childElementCount || !HOSTS.has(element.localName))) continue;
-      if (!custom && element.firstChild && element.textContent.trim()) continue;
-      if (seenHosts.has(element) || rootOf(element)) continue;
-      if (!custom && !element.getClientRects().length) continue;
-      seenHosts.add(element);
-      found.push(element);
+      const root = rootOf(element);
+      if (root) scopes.push(root);
+      else if (isSuspect(element)) {
+        seenHosts.add(element);
+        found.push(element);
+        if (found.length >= SUSPECTS) return found;
+      }
     }
   }
   return found;

@@ -1,7 +1,7 @@
 // The tree as people see it: shadow roots and slots resolved, and what of it can be seen.
 // All files of this folder are one function body, in the order of page/world.rs.
 
-const normalize = text => (text || '').replace(/[\s\u200b\u00ad]+/g, ' ').trim();
+const normalize = text => (text ? text.replace(/[\s\u200b\u00ad]+/g, ' ').trim() : '');
 
 // ---- the composed tree: shadow roots in place of their hosts' children, slotted nodes in place of
 // their slots ----
