@@ -68,6 +68,24 @@ async fn a_snapshot_shows_a_part() {
 }
 
 #[tokio::test]
+async fn what_is_disabled_by_what_is_around_it_says_so() {
+    let (_world, page) = World::showing(
+        "<div aria-disabled=true><p id=p><button>Old</button></p></div><fieldset disabled><input aria-label=Name></fieldset>\
+         <button>New</button>",
+    )
+    .await;
+    let disabled = |text: &str| -> Vec<String> {
+        let lines = text.lines().filter(|line| line.contains("[disabled]"));
+        lines.filter_map(|line| Some(line.split('"').nth(1)?.to_owned())).collect()
+    };
+    let all = page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap();
+    assert_eq!(disabled(&all), ["Old", "Name"], "{all}");
+    let options = SnapshotOptions { root: Some("#p".into()), ..SnapshotOptions::default() };
+    let part = page.snapshot(&options, &call()).await.unwrap();
+    assert_eq!(disabled(&part), ["Old"], "{part}");
+}
+
+#[tokio::test]
 async fn a_snapshot_shows_what_has_changed() {
     let (_world, page) = World::showing(
         "<ul><li>One</li><li>Two</li><li>Three</li><li>Four</li></ul><button onclick=\"document.querySelectorAll('li')[1].textContent='Zwei'\">Go</button>",
