@@ -7,7 +7,7 @@ use crate::host::Host;
 use crate::report::{Number, Samples};
 use crate::soak::Shop;
 use anyhow::{Context, Result, ensure};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
