@@ -199,13 +199,14 @@ impl Handler {
     async fn help_get(&self, caller: &Caller, arguments: &Arguments<'_>) -> Result<Value, Error> {
         let id = arguments.task()?;
         let wait = Duration::from_millis(arguments.number("waitMs", 0..=WAIT)?.unwrap_or(0));
-        let until = tokio::time::Instant::now() + wait;
+        let clock = self.windlass.clock();
+        let until = clock.elapsed() + wait;
         let mut task = self.windlass.task(caller, id).await?;
         let before = (task.turn, task.status);
         let mut tail = self.windlass.follow(caller, id, task.last_seq).await?.tail;
         while (task.turn, task.status) == before && task.status == Status::Working {
             tokio::select! {
-                () = tokio::time::sleep_until(until) => break,
+                () = clock.sleep(until.saturating_sub(clock.elapsed())) => break,
                 () = self.options.closing.cancelled() => break,
                 news = tail.next() => drop(news?),
             }

@@ -26,9 +26,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
-use tokio::time::Instant;
 use windlass_core::TaskId;
 use windlass_runtime::Caller;
+use windlass_runtime::clock::Clock;
 use windlass_store::Tail;
 
 /// Between two notifications of one subject.
@@ -108,7 +108,8 @@ struct Subject {
     logs: Vec<(String, LogUri)>,
     /// There is something to tell, not before `not_before`.
     dirty: bool,
-    not_before: Option<Instant>,
+    /// By the `elapsed` of the host's clock.
+    not_before: Option<Duration>,
 }
 
 type Waiting = Pin<Box<dyn Future<Output = Option<Tail>> + Send>>;
@@ -131,7 +132,7 @@ pub(crate) struct Listener {
     subjects: HashMap<TaskId, Subject>,
     tails: FuturesUnordered<Waiting>,
     tools: Option<watch::Receiver<u64>>,
-    tools_not_before: Option<Instant>,
+    tools_not_before: Option<Duration>,
     ended: bool,
 }
 
@@ -222,7 +223,8 @@ impl Listener {
     }
 
     async fn wait(&mut self) {
-        let now = Instant::now();
+        let clock = self.voice.handler.windlass.clock().clone();
+        let now = clock.elapsed();
         let due = |subject: &Subject| subject.dirty.then(|| subject.not_before.unwrap_or(now));
         let next = self.subjects.values().filter_map(due).min();
         tokio::select! {
@@ -231,17 +233,17 @@ impl Listener {
                 self.voice.end();
                 self.ended = true;
             }
-            () = tokio::time::sleep_until(next.unwrap_or(now)), if next.is_some() => self.flush().await,
+            () = clock.sleep(next.unwrap_or(now).saturating_sub(now)), if next.is_some() => self.flush().await,
             Some(tail) = self.tails.next(), if !self.tails.is_empty() => self.noticed(tail),
-            alive = changed(&mut self.tools, self.tools_not_before) => {
+            alive = changed(&mut self.tools, self.tools_not_before, &clock) => {
                 if alive {
-                    self.tools_not_before = Some(Instant::now() + PAUSE);
+                    self.tools_not_before = Some(clock.elapsed() + PAUSE);
                     self.voice.tell("notifications/tools/list_changed", json!({}));
                 } else {
                     self.tools = None;
                 }
             }
-            () = tokio::time::sleep(KEEP_ALIVE) => self.voice.out.extend_from_slice(b":\n\n"),
+            () = clock.sleep(KEEP_ALIVE) => self.voice.out.extend_from_slice(b":\n\n"),
         }
     }
 
@@ -256,7 +258,7 @@ impl Listener {
 
     /// Tells what is due.
     async fn flush(&mut self) {
-        let now = Instant::now();
+        let now = self.voice.handler.windlass.clock().elapsed();
         let due = |subject: &Subject| subject.dirty && subject.not_before.is_none_or(|at| at <= now);
         let due: Vec<_> = self.subjects.iter().filter(|(_, s)| due(s)).map(|(task, _)| *task).collect();
         for task in due {
@@ -323,10 +325,10 @@ impl Voice {
 }
 
 /// The next change of the tools, not before the moment; false: there will be none.
-async fn changed(tools: &mut Option<watch::Receiver<u64>>, not_before: Option<Instant>) -> bool {
+async fn changed(tools: &mut Option<watch::Receiver<u64>>, not_before: Option<Duration>, clock: &Clock) -> bool {
     let Some(tools) = tools else { return std::future::pending().await };
     if let Some(at) = not_before {
-        tokio::time::sleep_until(at).await;
+        clock.sleep(at.saturating_sub(clock.elapsed())).await;
     }
     tools.changed().await.is_ok()
 }

@@ -13,8 +13,8 @@ use rmcp::service::{Peer, RequestContext};
 use rmcp::{ErrorData, RoleServer};
 use serde_json::json;
 use std::time::Duration;
-use tokio::time::Instant;
 use windlass_core::{Status, WaitingFor};
+use windlass_runtime::clock::Clock;
 use windlass_runtime::{Caller, TurnView};
 
 /// Pause between two progress notifications of a call.
@@ -27,10 +27,11 @@ impl Handler {
         id: TurnId,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResult, ErrorData> {
-        let deadline = Instant::now() + self.options.patience;
+        let clock = self.windlass.clock();
+        let deadline = clock.elapsed() + self.options.patience;
         let follow = self.windlass.follow(caller, id.task, 0).await.map_err(|e| refused(&e))?;
         let mut tail = follow.tail;
-        let mut progress = Progress::of(context, self.options.stalled);
+        let mut progress = Progress::of(context, clock, self.options.stalled);
         loop {
             let view = self.view(caller, id).await?;
             if view.status.is_ended() {
@@ -44,13 +45,13 @@ impl Handler {
                 };
             }
             let asked = matches!(view.waiting_for, Some(WaitingFor::Input | WaitingFor::Operator));
-            if asked || Instant::now() >= deadline {
+            if asked || clock.elapsed() >= deadline {
                 return Ok(goes_on(&view));
             }
             tokio::select! {
                 () = context.ct.cancelled() => return Ok(goes_on(&view)),
                 () = self.options.closing.cancelled() => return Ok(goes_on(&view)),
-                () = tokio::time::sleep_until(deadline) => {}
+                () = clock.sleep(deadline.saturating_sub(clock.elapsed())) => {}
                 news = tail.next() => match news {
                     Ok(records) => if let Some(newest) = records.last() {
                         progress.tell(newest.seq, &newest.text).await;
@@ -86,19 +87,21 @@ fn goes_on(view: &TurnView) -> CallToolResult {
 /// Tells a caller that gave a token how far the log is.
 struct Progress {
     to: Option<(Peer<RoleServer>, ProgressToken)>,
-    next: Instant,
+    clock: Clock,
+    /// By the clock's `elapsed`.
+    next: Duration,
     stalled: Duration,
 }
 
 impl Progress {
-    fn of(context: &RequestContext<RoleServer>, stalled: Duration) -> Self {
+    fn of(context: &RequestContext<RoleServer>, clock: &Clock, stalled: Duration) -> Self {
         let to = context.meta.get_progress_token().map(|token| (context.peer.clone(), token));
-        Self { to, next: Instant::now(), stalled }
+        Self { to, clock: clock.clone(), next: clock.elapsed(), stalled }
     }
 
     /// The number grows with the log; how far it will grow, nobody knows.
     async fn tell(&mut self, seq: u64, text: &str) {
-        if Instant::now() < self.next {
+        if self.clock.elapsed() < self.next {
             return;
         }
         let Some((peer, token)) = &self.to else { return };
@@ -108,6 +111,6 @@ impl Progress {
         if !matches!(told, Ok(Ok(()))) {
             self.to = None;
         }
-        self.next = Instant::now() + PAUSE;
+        self.next = self.clock.elapsed() + PAUSE;
     }
 }

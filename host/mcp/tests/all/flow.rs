@@ -157,6 +157,14 @@ async fn what_is_gone_of_a_log_is_said_with_where_it_begins() {
     let tuning = Tuning { clock: Clock::new(time.clone()), ..Tuning::default() };
     let host = Host::with_tuning(&["basic_state"], Options::default(), tuning).await;
     let client = host.client();
+    // Two notifications of a task are a tenth of a second apart.
+    let paced = time.clone();
+    tokio::spawn(async move {
+        loop {
+            paced.slept(Duration::from_millis(100)).await;
+            paced.advance(Duration::from_millis(100));
+        }
+    });
     let first = client.call("basic_state", json!({})).await;
     client.until(&first, "completed").await;
     let task = first.strip_suffix(".1").unwrap();

@@ -12,4 +12,5 @@ mod listens;
 mod odd;
 mod support;
 mod tasks;
+mod time;
 mod wire;

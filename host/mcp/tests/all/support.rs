@@ -254,6 +254,18 @@ impl Stream {
         }
     }
 
+    /// The comment that keeps a silent stream alive.
+    pub(crate) async fn comment(&mut self) {
+        let comment = async {
+            while !self.1.starts_with(":\n") {
+                let chunk = self.0.chunk().await.unwrap().expect("the stream ended");
+                self.1 += std::str::from_utf8(&chunk).unwrap();
+            }
+        };
+        tokio::time::timeout(PATIENCE, comment).await.expect("the stream is silent");
+        self.1.clear();
+    }
+
     /// Skips to the next message of this method.
     pub(crate) async fn until(&mut self, method: &str) -> Value {
         loop {
