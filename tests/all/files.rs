@@ -77,9 +77,10 @@ async fn a_part_of_the_data_folder_that_is_a_link_is_refused() {
     let bench = Bench::new().await;
     bench.host.close().await;
     let elsewhere = tempfile::tempdir().unwrap();
-    for part in ["cache", "chromium", "passing", "workdirs"] {
+    for part in ["cache", "chromium", "host.json", "host.log", "passing", "secrets.key", "workdirs"] {
         let path = bench.data.path().join(part);
         let _ = std::fs::remove_dir_all(&path);
+        let _ = std::fs::remove_file(&path);
         std::os::unix::fs::symlink(elsewhere.path(), &path).unwrap();
         let options = options(bench.data.path().to_owned(), Limits::default(), tuning(), 4);
         let refused = Windlass::open(options).await.err().unwrap_or_else(|| panic!("{part} was followed")).to_string();

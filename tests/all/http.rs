@@ -7,7 +7,7 @@ use crate::wire::{Reply, Wire, answer};
 use serde_json::{Value, json};
 use std::time::Duration;
 use windlass_core::{Kind, Status, TaskId};
-use windlass_runtime::{SetSecret, TaskView, Tuning};
+use windlass_runtime::{CreateTask, SetSecret, TaskView, Tuning};
 
 pub(crate) const SECRET: &str = "s3cr3t-value-of-the-shop";
 
@@ -247,6 +247,35 @@ async fn a_turn_whose_secret_is_gone_waits_for_an_operator() {
     bench.until(id, |t| t.waiting_for == Some(windlass_core::WaitingFor::Operator)).await;
     let stopped = bench.texts(id, Kind::TurnStopped).await;
     assert_eq!(stopped, ["Stopped: version 1 of secret `shop-token` is gone"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_turn_that_waits_for_an_operator_ends_at_its_deadline() {
+    let (time, clock) = manual();
+    let bench = Bench::with_tuning(Tuning { clock, ..tuning() }).await;
+    bench.install(guests::HTTP_SEND, &["reveal shop-token"]).await;
+    set_secret(&bench, SECRET, "https://a.example").await;
+    let new = CreateTask {
+        tool: "http_send".into(),
+        input: json!({"requests": "[]", "reveal": "shop-token", "ask": true}),
+        timeout_millis: Some(60_000),
+        ..CreateTask::default()
+    };
+    let id = bench.host.create(&local(), new).await.unwrap().task.id;
+    bench.asks(id).await;
+    bench.host.remove_secret(&operator(), "shop-token").await.unwrap();
+    let bench = bench.restart().await;
+    bench.until(id, |t| t.waiting_for == Some(windlass_core::WaitingFor::Operator)).await;
+    // Its host looks for such turns every few seconds, and at each one twice.
+    while bench.task(id).await.open {
+        time.waited_for().await;
+        time.advance_to_next();
+        tokio::task::yield_now().await;
+    }
+    let task = bench.task(id).await;
+    assert_eq!((task.status, task.cause), (windlass_core::Status::Failed, Some(windlass_core::Cause::Deadline)));
+    assert_eq!(failure(&task)["code"], "deadline");
+    assert_eq!(bench.texts(id, Kind::CancelRequested).await, ["The deadline passed"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

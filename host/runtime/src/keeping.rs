@@ -113,6 +113,8 @@ fn forget(tx: &mut dyn Tx, task: TaskId, number: u32, before: Millis) -> Result<
 
 /// Removes blobs that no row names, and what was compiled of components among them. Answers how many and their bytes.
 pub(crate) async fn collect(services: &Services, young: Duration) -> Result<(u64, u64), Error> {
+    // Where nothing can be committed the folder may be another's by now, and so would be its files.
+    services.store.commit(Hard::Yes, |_: &mut dyn Tx| Ok::<_, StoreError>(())).await?;
     let rows = services.store.read(|rows| rows.blobs_of_rows()).await?;
     let mut named: HashSet<String> = rows.into_iter().collect();
     services.registry.forget(&named)?;

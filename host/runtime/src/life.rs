@@ -291,6 +291,34 @@ pub(crate) fn overdue(tx: &mut dyn Tx, task: TaskId, number: u32, clock: &Clock)
     Ok(())
 }
 
+/// Ends a stopped turn whose deadline passed: nobody runs who could be told. `None` where it is not so, or nothing follows.
+pub(crate) fn lapse_stopped(
+    tx: &mut dyn Tx,
+    task: TaskId,
+    pin: Pin,
+    clock: &Clock,
+) -> Result<Option<Opened>, StoreError> {
+    let Some(mut row) = tx.task(task, None)? else { return Ok(None) };
+    let turn = newest_turn(tx, &row)?;
+    if !is_lapsed(&row, &turn, clock) {
+        return Ok(None);
+    }
+    row.epoch += 1;
+    tx.update_task(&row)?;
+    overdue(tx, task, turn.number, clock)?;
+    let text = "its time was over while it waited for an operator";
+    let (status, cause) = ending(Return::Stopped(Cause::Limit), Asked::Deadline);
+    let result = Some(json!({"code": "deadline", "message": text}));
+    let ended = Ended { status, cause, result, question: false, text: "Failed: its time was over".into() };
+    end(tx, task, turn.number, &ended, pin, clock)
+}
+
+/// A stopped turn whose deadline passed.
+pub(crate) fn is_lapsed(task: &TaskRow, turn: &TurnRow, clock: &Clock) -> bool {
+    let stopped = task.waiting_for == Some(WaitingFor::Operator) && !turn.status.is_ended();
+    stopped && turn.deadline.is_some_and(|at| at <= clock.steady_millis())
+}
+
 /// The deadline of a turn passed before it ever ran: it ends there. A message that nobody took opens the next one.
 pub(crate) fn lapse(tx: &mut dyn Tx, opened: &Opened, pin: Pin, clock: &Clock) -> Result<Option<Opened>, StoreError> {
     let (task, number) = (opened.task.id, opened.turn.number);

@@ -385,6 +385,14 @@ async fn take_over(services: &Arc<Services>, first: bool, missed: &mut HashSet<T
             missed.insert(task);
             continue;
         }
+        if let Some(pin) = lapsed(services, task).await? {
+            let clock = services.clock.clone();
+            let lapse = services.store.commit(Hard::Yes, move |tx| life::lapse_stopped(tx, task, pin, &clock));
+            if let Some(next) = lapse.await? {
+                spawn(services, next);
+            }
+            continue;
+        }
         let furthest = services.store.read(move |rows| furthest(rows, task)).await?;
         let clock = services.clock.clone();
         let why = match first {
@@ -401,6 +409,18 @@ async fn take_over(services: &Arc<Services>, first: bool, missed: &mut HashSet<T
         }
     }
     Ok(taken)
+}
+
+/// What the turn after a stopped one is pinned to, where the deadline of that passed.
+async fn lapsed(services: &Services, task: TaskId) -> Result<Option<Pin>, StoreError> {
+    let rows = move |rows: &mut dyn windlass_store::Rows| {
+        let Some(row) = rows.task(task, None)? else { return Ok(None) };
+        let turn = rows.turn(task, row.turn)?;
+        Ok::<_, StoreError>(turn.map(|turn| (row, turn)))
+    };
+    let found = services.store.read(rows).await?;
+    let found = found.filter(|(row, turn)| life::is_lapsed(row, turn, &services.clock));
+    Ok(found.map(|(row, turn)| next_pin(services, &row.tool, &turn.plugin, &turn.digest)))
 }
 
 /// The highest place that the guest of a task's newest turn reached: in the journal, or with a line.

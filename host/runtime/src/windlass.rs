@@ -135,7 +135,10 @@ impl Windlass {
     /// # Errors
     /// The data folder is another host's, or can't be used; a component of the host itself is refused.
     pub async fn open(options: Options) -> Result<Self, Error> {
-        refuse_links(&options.data, &["cache", "chromium", "passing", "workdirs"])?;
+        refuse_links(
+            &options.data,
+            &["cache", "chromium", "host.json", "host.log", "passing", "secrets.key", "workdirs"],
+        )?;
         let store = Store::open(&options.data)?;
         Self::on(options, store).await
     }

@@ -103,6 +103,16 @@ impl Client {
         }
     }
 
+    /// The process that has this data folder, where it has one and did not answer.
+    pub(crate) fn silent(data: &Path) -> Option<u32> {
+        let host = HostFile::read(data).ok().flatten()?;
+        let pid = i32::try_from(host.pid).ok().and_then(rustix::process::Pid::from_raw)?;
+        rustix::process::test_kill_process(pid).ok()?;
+        // The number may be another program's by now. Where this can't be read, it is believed.
+        let is_host = |arguments: Vec<u8>| arguments.split(|byte| *byte == 0).any(|word| word == b"serve");
+        std::fs::read(format!("/proc/{}/cmdline", host.pid)).map_or(true, is_host).then_some(host.pid)
+    }
+
     /// The host that runs on this data folder, or a new one, started with these arguments and left running.
     pub(crate) async fn find_or_start(data: &Path, config: Option<&Path>) -> Result<Self, Fail> {
         if let Some(client) = Self::find(data).await? {
@@ -216,7 +226,9 @@ fn start(data: &Path, config: Option<&Path>, log: &Path) -> Result<Child, Fail> 
         .mode(0o700)
         .create(data)
         .map_err(|error| fail("the data folder can't be made", error))?;
-    let open = || OpenOptions::new().create(true).append(true).mode(0o600).open(log);
+    // Nothing in the folder may be a link: it would be written through here, before the host could refuse it.
+    let plain = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
+    let open = || OpenOptions::new().create(true).append(true).mode(0o600).custom_flags(plain).open(log);
     let out = open().map_err(|error| fail("host.log can't be written", error))?;
     let err = out.try_clone().map_err(|error| fail("host.log can't be written", error))?;
     let program: PathBuf = std::env::current_exe().map_err(|error| fail("this program can't be found", error))?;

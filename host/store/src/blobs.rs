@@ -56,7 +56,7 @@ impl Blobs {
     /// Those of the file system.
     pub fn put(&self, bytes: &[u8]) -> io::Result<String> {
         let sha256 = hex(&Sha256::digest(bytes));
-        if self.touch(&sha256) {
+        if self.touch(&sha256, bytes.len() as u64) {
             return Ok(sha256);
         }
         let mut writer = self.writer()?;
@@ -64,11 +64,11 @@ impl Blobs {
         Ok(writer.finish()?.0)
     }
 
-    /// A file that is there is about to be named anew: as good as just written.
-    fn touch(&self, sha256: &str) -> bool {
+    /// A file that is there is about to be named anew: as good as just written. One of another size is damaged.
+    fn touch(&self, sha256: &str, size: u64) -> bool {
         let _sweeping = self.sweeping.read().unwrap_or_else(PoisonError::into_inner);
-        let file = open_regular(&self.path(sha256));
-        file.and_then(|file| file.set_modified(SystemTime::now())).is_ok()
+        let Ok(file) = open_regular(&self.path(sha256)) else { return false };
+        file.metadata().is_ok_and(|found| found.len() == size) && file.set_modified(SystemTime::now()).is_ok()
     }
 
     /// Removes files that nothing in `named` names and that were written or named longer than `age` ago. Answers how many,

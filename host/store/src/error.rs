@@ -16,6 +16,14 @@ pub enum StoreError {
     /// A part of the data folder is a symbolic link.
     #[error("{} is a link, and the host follows none in its data folder: put the folder or file itself there, or mount one", .0.display())]
     Link(PathBuf),
+    /// The folder has what a database names, and no database, or an empty one: started on it, a host would clear the rest away.
+    #[error("{} is missing or empty, but {} is there: put the database back, or give an empty folder", .database.display(), .beside.display())]
+    NoDatabase {
+        /// Where the database should be.
+        database: PathBuf,
+        /// What is there.
+        beside: PathBuf,
+    },
     /// Another host took the folder while this one did not run (stopped, or its disk was away): nothing more is written.
     #[error("another host took the data folder over: this one writes nothing any more")]
     Taken,

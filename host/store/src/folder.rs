@@ -28,6 +28,33 @@ pub fn refuse_links(data: &Path, parts: &[&str]) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Refuses a folder that lost its database: what else is in it would be taken for what nobody names.
+///
+/// # Errors
+/// [`StoreError::NoDatabase`]; `Io`.
+pub(crate) fn refuse_rest(data: &Path, database: &Path) -> Result<(), StoreError> {
+    let failed = |error: io::Error| StoreError::Io(format!("{}: {error}", data.display()));
+    if std::fs::metadata(database).is_ok_and(|found| found.len() > 0) {
+        return Ok(());
+    }
+    let wal = data.join("windlass.db-wal");
+    let mut beside = std::fs::metadata(&wal).is_ok_and(|found| found.len() > 0).then_some(wal);
+    for (part, is_ours) in [("blobs", 2), ("workdirs", 0)] {
+        let Ok(entries) = std::fs::read_dir(data.join(part)) else { continue };
+        for entry in entries {
+            let name = entry.map_err(failed)?.file_name();
+            // Blobs lie in folders of two letters.
+            if is_ours == 0 || name.len() == is_ours {
+                beside.get_or_insert_with(|| data.join(part));
+            }
+        }
+    }
+    match beside {
+        Some(beside) => Err(StoreError::NoDatabase { database: database.to_owned(), beside }),
+        None => Ok(()),
+    }
+}
+
 /// Opens a regular file for reading. What its path ends in may be no link, and a pipe is refused, not waited for. Blocks.
 ///
 /// # Errors

@@ -1,10 +1,18 @@
 //! One host a data folder: a lock that ends with its process, however it ends.
 
 use crate::StoreError;
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long the lock of a host that is gone may be held still: by a process that was just being started when it was
+/// killed, and has a copy of the descriptor until it runs its program.
+const LEFTOVER: Duration = Duration::from_secs(2);
 
 /// Held while the folder is ours. The file stays; only the lock on it counts.
 #[derive(Debug)]
@@ -26,10 +34,16 @@ impl Lock {
             .mode(0o600)
             .open(&path)
             .map_err(failed)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(StoreError::Locked { by: holder(&mut file, data) }),
-            Err(TryLockError::Error(error)) => return Err(failed(error)),
+        let begin = Instant::now();
+        loop {
+            match file.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) if begin.elapsed() < LEFTOVER && !lives(&mut file) => {
+                    thread::sleep(Duration::from_millis(10));
+                }
+                Err(TryLockError::WouldBlock) => return Err(StoreError::Locked { by: holder(&mut file, data) }),
+                Err(TryLockError::Error(error)) => return Err(failed(error)),
+            }
         }
         file.set_len(0).map_err(failed)?;
         file.rewind().map_err(failed)?;
@@ -54,12 +68,23 @@ impl Drop for Lock {
     }
 }
 
+/// Whether the process that wrote its number into the file is there; true where that can't be told.
+fn lives(file: &mut File) -> bool {
+    let pid = told(file).and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
+    pid.is_none_or(|pid| test_kill_process(pid) != Err(Errno::SRCH))
+}
+
+fn told(file: &mut File) -> Option<u32> {
+    let mut pid = String::new();
+    file.rewind().ok()?;
+    // Cut short: whatever stands there goes into a message.
+    file.take(20).read_to_string(&mut pid).ok()?;
+    pid.parse().ok()
+}
+
 /// Names the host that has the lock, as well as it told: `process 4711 at http://127.0.0.1:7666`.
 fn holder(file: &mut File, data: &Path) -> String {
-    let mut pid = String::new();
-    // Cut short: whatever stands there goes into a message.
-    let _ = file.take(20).read_to_string(&mut pid);
-    let pid = pid.parse::<u32>().ok();
+    let pid = told(file);
     let host = fs::read(data.join("host.json"))
         .ok()
         .and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok())

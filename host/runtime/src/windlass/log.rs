@@ -118,6 +118,15 @@ impl Windlass {
             })
             .await?;
         let path = self.services.store.blobs().path(&row.sha256);
+        let found = tokio::fs::metadata(&path).await.map(|found| found.len());
+        if !matches!(found, Ok(size) if size == row.size) {
+            tracing::error!(artifact = row.id, file = %path.display(), "the file of an artifact is damaged or gone");
+            return Err(windlass_store::StoreError::Damaged(format!(
+                "the file of artifact {} is damaged or gone",
+                row.id
+            ))
+            .into());
+        }
         Ok(ArtifactFile { name: row.name, mime_type: row.mime_type, size: row.size, sha256: row.sha256, path })
     }
 }

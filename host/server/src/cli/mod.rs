@@ -167,6 +167,10 @@ impl Context {
     async fn client(&self) -> Result<Client, Fail> {
         match Client::find(&self.data).await? {
             Some(client) => Ok(client),
+            None if let Some(pid) = Client::silent(&self.data) => Err(Fail::host(format!(
+                "the host on {} does not answer: process {pid} is stopped, or has too much to do",
+                self.data.display()
+            ))),
             None => Err(Fail::host(format!(
                 "no host runs on {}: start it with `{}`",
                 self.data.display(),

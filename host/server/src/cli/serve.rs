@@ -36,6 +36,8 @@ pub(super) async fn run(context: &Context, detached: bool) -> Result<u8, Fail> {
     let fail = |error: std::io::Error| Fail::host(format!("signals can't be received: {error}"));
     let mut terminate = signal(SignalKind::terminate()).map_err(fail)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(fail)?;
+    // The terminal was closed.
+    let mut hangup = signal(SignalKind::hangup()).map_err(fail)?;
     let running = crate::serve(&settings, shutdown.clone()).await.map_err(|error| Fail::host(chain(&error)))?;
     if context.json {
         super::render::print_json(
@@ -50,6 +52,7 @@ pub(super) async fn run(context: &Context, detached: bool) -> Result<u8, Fail> {
     tokio::select! {
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}
+        _ = hangup.recv() => {}
         () = &mut ended => return Err(Fail::host("the host ended by itself; its log says why")),
     }
     shutdown.cancel();

@@ -198,13 +198,44 @@ fn only_a_run_and_an_installation_start_a_host_and_leave_it_running() {
 
 #[test]
 fn a_terminated_host_leaves_no_host_json() {
+    // The second is what a host is told whose terminal is closed.
+    for told in [rustix::process::Signal::TERM, rustix::process::Signal::HUP] {
+        let mut program = Program::new();
+        program.serve();
+        signal(program.host().unwrap()["pid"].as_u64().unwrap(), told);
+        let status = program.serving.take().unwrap().wait().unwrap();
+        assert_eq!(status.code(), Some(0));
+        assert!(program.host().is_none());
+    }
+}
+
+#[test]
+fn a_host_that_is_stopped_is_not_called_none() {
     let mut program = Program::new();
     program.serve();
     let pid = program.host().unwrap()["pid"].as_u64().unwrap();
-    signal(pid, rustix::process::Signal::TERM);
-    let status = program.serving.take().unwrap().wait().unwrap();
-    assert_eq!(status.code(), Some(0));
-    assert!(program.host().is_none());
+    signal(pid, rustix::process::Signal::STOP);
+    let (exit, _, err) = program.run(&["tasks", "list"]);
+    signal(pid, rustix::process::Signal::CONT);
+    assert!(exit == 6 && err.contains(&format!("does not answer: process {pid} is stopped")), "{err}");
+    assert_eq!(program.run(&["tasks", "list"]).0, 0);
+}
+
+#[test]
+fn a_log_that_is_a_link_is_not_written_through() {
+    let program = Program::new();
+    let data = program.data().join("data");
+    let elsewhere = program.data().join("elsewhere");
+    std::fs::create_dir(&data).unwrap();
+    std::fs::write(&elsewhere, "theirs").unwrap();
+    std::os::unix::fs::symlink(&elsewhere, data.join("host.log")).unwrap();
+    let (exit, _, err) = program.run(&["plugin", "add", guest("basic_hello").to_str().unwrap()]);
+    assert!(exit == 6 && err.contains("host.log can't be written"), "{err}");
+    let mut serve = program.command(&["serve"]);
+    let out = serve.output().unwrap();
+    let err = String::from_utf8_lossy(&out.stderr);
+    assert!(out.status.code() == Some(6) && err.contains("host.log is a link"), "{err}");
+    assert_eq!(std::fs::read_to_string(&elsewhere).unwrap(), "theirs");
 }
 
 impl Program {

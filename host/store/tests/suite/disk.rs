@@ -191,6 +191,63 @@ async fn a_host_that_slept_while_another_took_the_folder_writes_nothing_any_more
     awake.close().await;
 }
 
+#[tokio::test]
+async fn a_database_that_was_moved_or_replaced_under_its_host_is_not_written_any_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let (there, away) = (folder.path().join("windlass.db"), folder.path().join("away"));
+    let store = Store::open(folder.path()).unwrap();
+    create(&store, task(1, "ann")).await;
+    assert_eq!(append(&store, id(1), lines(1)).await, Ok(1));
+    std::fs::rename(&there, &away).unwrap();
+    for content in [None, Some("another one")] {
+        if let Some(content) = content {
+            std::fs::write(&there, content).unwrap();
+        }
+        let refused = append(&store, id(1), lines(1)).await;
+        assert!(
+            matches!(&refused, Err(StoreError::Io(why)) if why.contains("moved, removed or replaced")),
+            "{refused:?}"
+        );
+        assert_eq!(seqs(&store, id(1)).await, [1], "what stands there can be read");
+    }
+    std::fs::rename(&away, &there).unwrap();
+    assert_eq!(append(&store, id(1), lines(1)).await, Ok(2));
+    store.close().await;
+}
+
+#[tokio::test]
+async fn a_folder_that_lost_its_database_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let (there, away) = (folder.path().join("windlass.db"), folder.path().join("away"));
+    let store = Store::open(folder.path()).unwrap();
+    let digest = store.blobs().put(b"kept").unwrap();
+    store.close().await;
+    drop(store);
+    std::fs::rename(&there, &away).unwrap();
+    for empty in [false, true] {
+        if empty {
+            std::fs::write(&there, "").unwrap();
+        }
+        let refused = Store::open(folder.path()).map(drop);
+        assert!(matches!(&refused, Err(StoreError::NoDatabase { .. })), "{refused:?}");
+    }
+    std::fs::rename(&away, &there).unwrap();
+    let store = Store::open(folder.path()).unwrap();
+    assert_eq!(store.blobs().read(&digest).unwrap(), b"kept");
+    store.close().await;
+}
+
+#[tokio::test]
+async fn a_damaged_file_is_written_anew_by_whoever_keeps_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path()).unwrap();
+    let digest = store.blobs().put(b"all of it").unwrap();
+    std::fs::write(store.blobs().path(&digest), b"").unwrap();
+    assert_eq!(store.blobs().put(b"all of it").unwrap(), digest);
+    assert_eq!(store.blobs().read(&digest).unwrap(), b"all of it");
+    store.close().await;
+}
+
 /// A backup, or somebody who looks into the database, holds it for longer than a host waits: what is to be written
 /// meanwhile is refused, what stands there is read, and then all goes on.
 #[tokio::test]
