@@ -28,7 +28,11 @@ async fn ended_turns_are_let_go_of_after_their_time_and_open_ones_never() {
     let before = bench.until(goes_on, |t| t.turn == 2 && t.waiting_for == Some(WaitingFor::Message)).await;
     assert_eq!(bench.host.clean_up(DAY).await.unwrap().0, 0, "nothing is that old");
     time.advance(DAY * 11);
-    assert_eq!(bench.host.clean_up(DAY).await.unwrap().0, 2);
+    // The host does it by itself as well, once an hour: whoever comes first.
+    assert!(bench.host.clean_up(DAY).await.unwrap().0 <= 2);
+    while bench.host.task(&local(), old).await.is_ok() || bench.task(goes_on).await.first_seq == 1 {
+        tokio::task::yield_now().await;
+    }
     assert!(matches!(bench.host.task(&local(), old).await, Err(Error::UnknownTask(_))));
     assert_eq!(bench.task(open).await.first_seq, 1, "an open turn is kept, however old");
     // Of a task that goes on the older turn is gone, and whoever comes with an old cursor is told where the log begins.
