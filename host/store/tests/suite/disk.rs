@@ -192,6 +192,7 @@ async fn a_host_that_slept_while_another_took_the_folder_writes_nothing_any_more
 }
 
 #[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "what an operator does to the folder")]
 async fn a_database_that_was_moved_or_replaced_under_its_host_is_not_written_any_more() {
     let folder = tempfile::tempdir().unwrap();
     let (there, away) = (folder.path().join("windlass.db"), folder.path().join("away"));
@@ -216,6 +217,7 @@ async fn a_database_that_was_moved_or_replaced_under_its_host_is_not_written_any
 }
 
 #[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "what an operator does to the folder")]
 async fn a_folder_that_lost_its_database_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let (there, away) = (folder.path().join("windlass.db"), folder.path().join("away"));
@@ -238,6 +240,7 @@ async fn a_folder_that_lost_its_database_is_left_alone() {
 }
 
 #[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "what damages a file")]
 async fn a_damaged_file_is_written_anew_by_whoever_keeps_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path()).unwrap();
