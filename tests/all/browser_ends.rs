@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use windlass_browser::{Browser, Remote, Upstream};
-use windlass_core::{Kind, Status, TaskId};
+use windlass_core::{Kind, Record, Status, TaskId};
 use windlass_runtime::{Caller, CreateTask, PatchPlugin, SetSecret};
 use windlass_site::Site;
 
@@ -39,6 +39,18 @@ async fn lines(bench: &Bench, id: TaskId) -> Vec<String> {
 
 async fn until_waits(bench: &Bench, id: TaskId, announced: &str) {
     bench.until_log(id, |log| log.iter().any(|r| r.kind == Kind::StepStarted && r.text.starts_with(announced))).await;
+}
+
+/// Until a record of a task is there.
+async fn told(bench: &Bench, caller: &Caller, id: TaskId, seen: impl Fn(&Record) -> bool) {
+    let mut after = 0;
+    loop {
+        let page = bench.host.events(caller, id, after, 1000, crate::bench::PATIENCE, &[]).await.unwrap();
+        if page.records.iter().any(|record| seen(record)) {
+            return;
+        }
+        after = page.next_after;
+    }
 }
 
 /// The process of every Chromium of this host, and its renderers.
@@ -122,41 +134,16 @@ async fn a_killed_tab_and_a_killed_browser_are_told_at_once_and_other_principals
     for what in ["renderer", "browser"] {
         let id = create_as(&bench, "ada", "browser_ends", json!({"url": site.url(), "how": "wait"})).await;
         let ada = Caller { principal: "ada".into(), operator: false };
-        let waits = async {
-            while chromiums(&bench).len() < 2
-                || !bench
-                    .host
-                    .events(&ada, id, 0, 1000, Duration::ZERO, &[])
-                    .await
-                    .unwrap()
-                    .records
-                    .iter()
-                    .any(|r| r.text.starts_with("Wait until"))
-            {
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-        };
+        let waits = told(&bench, &ada, id, |record| record.text.starts_with("Wait until"));
         tokio::time::timeout(crate::bench::PATIENCE, waits).await.expect("the other principal waits on its page");
         let (pid, renderers) =
             chromiums(&bench).into_iter().find(|(pid, _)| others.iter().all(|(other, _)| other != pid)).unwrap();
         let begin = Instant::now();
         signal("KILL", &if what == "browser" { vec![pid] } else { renderers });
-        let told = async {
-            loop {
-                let events = bench.host.events(&ada, id, 0, 1000, Duration::ZERO, &[]).await.unwrap();
-                if events.records.iter().any(|r| r.kind == Kind::PageLost) {
-                    break;
-                }
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-        };
-        tokio::time::timeout(LEARNS, told).await.expect("the loss of a page is told within 5 s");
+        let lost = told(&bench, &ada, id, |record| record.kind == Kind::PageLost);
+        tokio::time::timeout(LEARNS, lost).await.expect("the loss of a page is told within 5 s");
         println!("{what}: told after {:?}", begin.elapsed());
-        let ended = async {
-            while bench.host.task(&ada, id).await.unwrap().open {
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-        };
+        let ended = told(&bench, &ada, id, |record| record.kind == Kind::TurnEnded);
         tokio::time::timeout(crate::bench::PATIENCE, ended).await.expect("the turn goes on, and ends");
         let task = bench.host.task(&ada, id).await.unwrap();
         assert_eq!(outcome(&task)["structured"]["lines"], json!(["ended page-lost", "again worked"]), "{what}");

@@ -306,11 +306,7 @@ pub(crate) fn lapse_stopped(
     row.epoch += 1;
     tx.update_task(&row)?;
     overdue(tx, task, turn.number, clock)?;
-    let text = "its time was over while it waited for an operator";
-    let (status, cause) = ending(Return::Stopped(Cause::Limit), Asked::Deadline);
-    let result = Some(json!({"code": "deadline", "message": text}));
-    let ended = Ended { status, cause, result, question: false, text: "Failed: its time was over".into() };
-    end(tx, task, turn.number, &ended, pin, clock)
+    end(tx, task, turn.number, &late("its time was over while it waited for an operator"), pin, clock)
 }
 
 /// A stopped turn whose deadline passed.
@@ -324,11 +320,14 @@ pub(crate) fn lapse(tx: &mut dyn Tx, opened: &Opened, pin: Pin, clock: &Clock) -
     let (task, number) = (opened.task.id, opened.turn.number);
     tx.fence(task, opened.task.epoch)?;
     overdue(tx, task, number, clock)?;
-    let text = "its time was over before it could run";
+    end(tx, task, number, &late("its time was over before it could run"), pin, clock)
+}
+
+/// The end of a turn whose deadline passed while nobody ran it.
+fn late(text: &str) -> Ended {
     let (status, cause) = ending(Return::Stopped(Cause::Limit), Asked::Deadline);
     let result = Some(json!({"code": "deadline", "message": text}));
-    let ended = Ended { status, cause, result, question: false, text: "Failed: its time was over".into() };
-    end(tx, task, number, &ended, pin, clock)
+    Ended { status, cause, result, question: false, text: "Failed: its time was over".into() }
 }
 
 /// Puts a task aside, or takes it back.

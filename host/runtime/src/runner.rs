@@ -20,8 +20,8 @@ use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 use windlass_core::journal::Diverged;
 use windlass_core::status::{Asked, Return};
-use windlass_core::{Cause, Kind, Limits, TaskId};
-use windlass_store::{Hard, StoreError};
+use windlass_core::{Cause, Kind, Limits, TaskId, WaitingFor};
+use windlass_store::{Hard, StoreError, TaskRow, TurnRow};
 
 /// Between two looks for open turns that nobody runs.
 const RECONCILE: Duration = Duration::from_secs(3);
@@ -385,11 +385,14 @@ async fn take_over(services: &Arc<Services>, first: bool, missed: &mut HashSet<T
             missed.insert(task);
             continue;
         }
-        if let Some(pin) = lapsed(services, task).await? {
-            let clock = services.clock.clone();
-            let lapse = services.store.commit(Hard::Yes, move |tx| life::lapse_stopped(tx, task, pin, &clock));
-            if let Some(next) = lapse.await? {
-                spawn(services, next);
+        if let Some((row, turn)) = stopped_turn(services, task).await? {
+            if life::is_lapsed(&row, &turn, &services.clock) {
+                let pin = next_pin(services, &row.tool, &turn.plugin, &turn.digest);
+                let clock = services.clock.clone();
+                let lapse = services.store.commit(Hard::Yes, move |tx| life::lapse_stopped(tx, task, pin, &clock));
+                if let Some(next) = lapse.await? {
+                    spawn(services, next);
+                }
             }
             continue;
         }
@@ -411,16 +414,15 @@ async fn take_over(services: &Arc<Services>, first: bool, missed: &mut HashSet<T
     Ok(taken)
 }
 
-/// What the turn after a stopped one is pinned to, where the deadline of that passed.
-async fn lapsed(services: &Services, task: TaskId) -> Result<Option<Pin>, StoreError> {
+/// The turn of a task that waits for an operator: nobody takes it over.
+async fn stopped_turn(services: &Services, task: TaskId) -> Result<Option<(TaskRow, TurnRow)>, StoreError> {
     let rows = move |rows: &mut dyn windlass_store::Rows| {
-        let Some(row) = rows.task(task, None)? else { return Ok(None) };
+        let row = rows.task(task, None)?.filter(|row| row.waiting_for == Some(WaitingFor::Operator));
+        let Some(row) = row else { return Ok(None) };
         let turn = rows.turn(task, row.turn)?;
         Ok::<_, StoreError>(turn.map(|turn| (row, turn)))
     };
-    let found = services.store.read(rows).await?;
-    let found = found.filter(|(row, turn)| life::is_lapsed(row, turn, &services.clock));
-    Ok(found.map(|(row, turn)| next_pin(services, &row.tool, &turn.plugin, &turn.digest)))
+    services.store.read(rows).await
 }
 
 /// The highest place that the guest of a task's newest turn reached: in the journal, or with a line.

@@ -5,10 +5,11 @@
 
 use crate::StoreError;
 use rustix::fs::{CWD, Mode, OFlags};
-use std::fs::{File, FileType};
+use std::ffi::OsStr;
+use std::fs::{File, FileType, Metadata};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::FileTypeExt as _;
-use std::path::Path;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
 
 /// Looks at parts of a data folder before they are used. One that is not there is fine.
 ///
@@ -28,31 +29,56 @@ pub fn refuse_links(data: &Path, parts: &[&str]) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// A file under its path, to see later whether it is that file still.
+#[derive(Debug)]
+pub(crate) struct Place {
+    path: PathBuf,
+    /// Device and inode.
+    file: (u64, u64),
+}
+
+impl Place {
+    /// Of a file that was opened there.
+    pub(crate) fn of(file: &File, path: PathBuf) -> io::Result<Self> {
+        Ok(Self { path, file: identity(&file.metadata()?) })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Neither moved, nor removed, nor replaced.
+    pub(crate) fn is_kept(&self) -> bool {
+        std::fs::metadata(&self.path).is_ok_and(|now| identity(&now) == self.file)
+    }
+}
+
+fn identity(of: &Metadata) -> (u64, u64) {
+    (of.dev(), of.ino())
+}
+
 /// Refuses a folder that lost its database: what else is in it would be taken for what nobody names.
 ///
 /// # Errors
-/// [`StoreError::NoDatabase`]; `Io`.
+/// [`StoreError::NoDatabase`].
 pub(crate) fn refuse_rest(data: &Path, database: &Path) -> Result<(), StoreError> {
-    let failed = |error: io::Error| StoreError::Io(format!("{}: {error}", data.display()));
-    if std::fs::metadata(database).is_ok_and(|found| found.len() > 0) {
+    let is_filled = |path: &Path| std::fs::metadata(path).is_ok_and(|found| found.len() > 0);
+    if is_filled(database) {
         return Ok(());
     }
-    let wal = data.join("windlass.db-wal");
-    let mut beside = std::fs::metadata(&wal).is_ok_and(|found| found.len() > 0).then_some(wal);
-    for (part, is_ours) in [("blobs", 2), ("workdirs", 0)] {
-        let Ok(entries) = std::fs::read_dir(data.join(part)) else { continue };
-        for entry in entries {
-            let name = entry.map_err(failed)?.file_name();
-            // Blobs lie in folders of two letters.
-            if is_ours == 0 || name.len() == is_ours {
-                beside.get_or_insert_with(|| data.join(part));
-            }
-        }
-    }
-    match beside {
-        Some(beside) => Err(StoreError::NoDatabase { database: database.to_owned(), beside }),
-        None => Ok(()),
-    }
+    let holds = |part: &str, fits: fn(&OsStr) -> bool| {
+        let entries = std::fs::read_dir(data.join(part)).into_iter().flatten().flatten();
+        entries.into_iter().any(|entry| fits(&entry.file_name()))
+    };
+    let wal = "windlass.db-wal";
+    let beside = match () {
+        () if is_filled(&data.join(wal)) => wal,
+        // They lie in folders of two letters.
+        () if holds("blobs", |name| name.len() == 2) => "blobs",
+        () if holds("workdirs", |_| true) => "workdirs",
+        () => return Ok(()),
+    };
+    Err(StoreError::NoDatabase { database: database.to_owned(), beside: data.join(beside) })
 }
 
 /// Opens a regular file for reading. What its path ends in may be no link, and a pipe is refused, not waited for. Blocks.

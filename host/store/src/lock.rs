@@ -1,12 +1,13 @@
 //! One host a data folder: a lock that ends with its process, however it ends.
 
 use crate::StoreError;
+use crate::folder::Place;
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -18,7 +19,7 @@ const LEFTOVER: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(crate) struct Lock {
     file: File,
-    path: PathBuf,
+    place: Place,
 }
 
 impl Lock {
@@ -48,16 +49,14 @@ impl Lock {
         file.set_len(0).map_err(failed)?;
         file.rewind().map_err(failed)?;
         write!(file, "{}", std::process::id()).map_err(failed)?;
-        Ok(Self { file, path })
+        let place = Place::of(&file, path).map_err(failed)?;
+        Ok(Self { file, place })
     }
 
     /// Whether the folder is still ours. The lock itself is; but a file of that name that is another one was made by a
     /// host that did not meet ours.
     pub(crate) fn is_ours(&self) -> bool {
-        match (self.file.metadata(), fs::metadata(&self.path)) {
-            (Ok(held), Ok(there)) => (held.dev(), held.ino()) == (there.dev(), there.ino()),
-            _ => false,
-        }
+        self.place.is_kept()
     }
 }
 

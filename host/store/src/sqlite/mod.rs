@@ -14,7 +14,7 @@ mod writer;
 use crate::StoreError;
 use crate::backend::{Backend, Hard, Read, Verdict, Write};
 use crate::blobs::make_folder;
-use crate::folder::{refuse_links, refuse_rest};
+use crate::folder::{Place, refuse_links, refuse_rest};
 use crate::lock::Lock;
 use crate::tail::Hub;
 use keeper::{Activity, Checkpointer, Hardness, Nudge, WAL_BYTES};
@@ -32,7 +32,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
-use writer::{Message, Place, Writer};
+use writer::{Message, Writer};
 
 pub(crate) use write::IDEMPOTENCY_MILLIS;
 
@@ -56,10 +56,10 @@ impl Sqlite {
         let path = data.join("windlass.db");
         refuse_rest(data, &path)?;
         // Made before SQLite does: its other files take over the mode of this one.
-        OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path).map_err(failed)?;
+        let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
+        let place = file.and_then(|file| Place::of(&file, path.clone())).map_err(failed)?;
 
         let conn = connect(&path)?;
-        let place = Place::of(&path).map_err(failed)?;
         conn.execute_batch(&format!(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; \
              PRAGMA journal_size_limit = {WAL_BYTES}; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32768;"

@@ -7,13 +7,11 @@ use super::purge::purge;
 use super::write::Writing;
 use crate::StoreError;
 use crate::backend::{Hard, Verdict, Write};
+use crate::folder::Place;
 use crate::lock::Lock;
 use crate::tail::{Event, Hub};
 use rusqlite::Connection;
 use std::fs::File;
-use std::io;
-use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
@@ -60,31 +58,8 @@ pub(super) struct Writer {
     pub(super) trash: bool,
     /// What SQLite's `data_version` was at our last commit: it changes when another connection writes.
     pub(super) seen: Option<i64>,
+    /// Where the database was opened.
     pub(super) place: Place,
-}
-
-/// The file that was opened under a path.
-pub(super) struct Place {
-    path: PathBuf,
-    file: (u64, u64),
-}
-
-impl Place {
-    pub(super) fn of(path: &Path) -> io::Result<Self> {
-        let found = std::fs::metadata(path)?;
-        Ok(Self { path: path.to_owned(), file: (found.dev(), found.ino()) })
-    }
-
-    /// A commit to a file that nobody will find again would be a lie.
-    fn is_kept(&self) -> Result<(), StoreError> {
-        match Self::of(&self.path) {
-            Ok(now) if now.file == self.file => Ok(()),
-            _ => Err(StoreError::Io(format!(
-                "{} is gone, or another file: what this host opened there was moved, removed or replaced",
-                self.path.display()
-            ))),
-        }
-    }
 }
 
 impl Writer {
@@ -211,7 +186,13 @@ impl Writer {
     /// Somebody else may have written since our last commit: what we remember is not true then, and if it was a host that
     /// took the folder over while this one slept, nothing of ours may follow.
     fn alone(&mut self) -> Result<(), StoreError> {
-        self.place.is_kept()?;
+        if !self.place.is_kept() {
+            // A commit to a file that nobody will find again would be a lie.
+            return Err(StoreError::Io(format!(
+                "{} is gone, or another file: what this host opened there was moved, removed or replaced",
+                self.place.path().display()
+            )));
+        }
         let seen = self.conn.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
         if self.seen == Some(seen) {
             return Ok(());
