@@ -54,7 +54,7 @@ async fn told(bench: &Bench, caller: &Caller, id: TaskId, seen: impl Fn(&Record)
 }
 
 /// The process of every Chromium of this host, and its renderers.
-fn chromiums(bench: &Bench) -> Vec<(u32, Vec<u32>)> {
+pub(crate) fn chromiums(bench: &Bench) -> Vec<(u32, Vec<u32>)> {
     let profiles = bench.data.path().join("profiles").display().to_string();
     let process = |entry: std::fs::DirEntry| {
         let pid: u32 = entry.file_name().to_str()?.parse().ok()?;
@@ -79,7 +79,7 @@ fn chromiums(bench: &Bench) -> Vec<(u32, Vec<u32>)> {
     main.map(|(pid, ..)| (*pid, renderers(*pid))).collect()
 }
 
-fn signal(name: &str, pids: &[u32]) {
+pub(crate) fn signal(name: &str, pids: &[u32]) {
     let pids = pids.iter().map(u32::to_string);
     assert!(Command::new("kill").arg(format!("-{name}")).args(pids).status().unwrap().success());
 }

@@ -2,6 +2,7 @@
 
 use crate::basic::confirm;
 use crate::bench::{Bench, failure, local, manual, outcome, tuning};
+use crate::browser_ends::{chromiums, signal};
 use crate::guests;
 use serde_json::json;
 use std::time::Duration;
@@ -233,6 +234,34 @@ async fn pages_of_parked_and_of_running_turns_that_die_with_the_host_are_told_as
     confirm(&bench, id, "t1.held").await;
     assert_eq!(outcome(&bench.ended(id).await)["structured"]["title"], "page-lost");
     assert_eq!(bench.texts(id, Kind::PageLost).await.len(), 1, "told once");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_browser_that_dies_under_parked_turns_is_told_by_its_reason_and_none_is_launched_in_its_place() {
+    let (bench, (site, grant)) = (Bench::with_tuning(at_once()).await, site().await);
+    bench.install(guests::BROWSER_HOLD, &[&grant]).await;
+    let mut ids = Vec::new();
+    for count in 1..=2 {
+        ids.push(bench.create("browser_hold", json!({"url": site.url()})).await);
+        bench.parked(count).await;
+    }
+    let killed: Vec<_> = chromiums(&bench).into_iter().map(|(pid, _)| pid).collect();
+    assert_eq!(killed.len(), 1);
+    signal("KILL", &killed);
+    for id in ids {
+        bench.until_log(id, |log| log.iter().any(|r| r.kind == Kind::PageLost)).await;
+        let told = format!("Page p1 at {}/ is gone: Chromium ended (signal: 9 (SIGKILL))", site.url());
+        assert_eq!(bench.texts(id, Kind::PageLost).await, [told], "before anything wakes it");
+        confirm(&bench, id, "t1.held").await;
+        let task = bench.ended(id).await;
+        assert_eq!(outcome(&task)["structured"]["title"], "page-lost", "{}", failure(&task));
+        assert_eq!(bench.texts(id, Kind::PageLost).await.len(), 1, "told once");
+        let log = bench.log(id).await;
+        let error = log.iter().find_map(|r| r.data.get("error")).expect("the title could not be read");
+        let expected = "page p1 is gone: Chromium ended (signal: 9 (SIGKILL)); open one again";
+        assert_eq!(error["message"], expected);
+    }
+    assert_eq!(chromiums(&bench), []);
 }
 
 /// Loses its page while it is parked: because others need the room, or because the host is told to end.

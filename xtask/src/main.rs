@@ -63,8 +63,11 @@ usage: cargo xtask COMMAND
   bench [NAME …] [--json] [--quick]
         The numbers of docs/scoreboard.md, in a release build. `bench browser [VERB …]` is the browser beside playwright-core,
         which npm fetches.
-  soak [--minutes N]
+  soak [--minutes N | --pages N] [--full] [--dev]
         Large numbers: tasks that end in every way, cut streams, killed hosts (5 minutes).
+        --pages  instead, N tasks with pages, which end in every way: all that they had of the machine must come back
+        --full   in the full Chromium, whatever else there is
+        --dev    not a release build
   crash [--every K] [--script | --js | --pages] | --kills N [--release] | --disk | --stops
         Hosts that kill themselves before and after every commit and every effect of two kinds of tasks.
         --every  only one in K of these deaths

@@ -45,16 +45,17 @@ fn browser(verbs: &[String], json: bool, quick: bool) -> Result<()> {
 pub(crate) fn soak(given: Vec<String>) -> Result<()> {
     let mut args = Args::new(given);
     let (minutes, pages) = (args.number("--minutes")?, args.number("--pages")?);
-    let release = !args.switch("--dev");
+    let (release, full) = (!args.switch("--dev"), args.switch("--full"));
     args.end()?;
     ensure!(minutes.is_none() || pages.is_none(), "--minutes and --pages are each a run of its own");
+    let browser = if full { chromium::full()? } else { chromium::find()? };
     let mut command = measurer(release)?;
     command.arg("soak");
     match pages {
         Some(pages) => command.args(["--pages", &pages.to_string()]),
         None => command.args(["--minutes", &minutes.unwrap_or(5).to_string()]),
     };
-    cargo::run(command.env("WINDLASS_BROWSER", chromium::find()?))
+    cargo::run(command.env("WINDLASS_BROWSER", browser))
 }
 
 /// The program, and where all that it runs lies.

@@ -223,16 +223,31 @@ impl Context {
         self.place.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A call about what the context remembers.
+    /// The browser context as it is, for who only reads what it remembers: none where nothing was ever put into it.
+    ///
+    /// # Errors
+    /// [`Code::PageLost`](crate::Code::PageLost): its browser is gone, and what it remembered with it.
+    pub(crate) fn held(&self) -> Result<Option<Place>, Error> {
+        if self.closed.load(Ordering::SeqCst) {
+            return Err(Error::invalid("the context is closed"));
+        }
+        match self.place_slot().clone() {
+            Some(place) if !place.engine.is_alive() => {
+                Err(Error::page_lost("the browser is gone, and what sites had stored in it"))
+            }
+            place => Ok(place),
+        }
+    }
+
+    /// A call that changes what the context remembers.
     pub(crate) async fn storage_call<T: serde::de::DeserializeOwned>(
         &self,
         method: &'static str,
-        mut params: Value,
+        params: Value,
         deadline: &Deadline,
     ) -> Result<T, Error> {
         let place = deadline.run("the browser to start", self.place()).await??;
-        params["browserContextId"] = place.id.as_str().into();
-        deadline.run("the browser to answer", place.engine.call(method, &params)).await?
+        place.storage_call(method, params, deadline).await
     }
 
     /// Origins whose storage may hold something.

@@ -61,6 +61,17 @@ impl Place {
         self.engine.connection().post(None, "Browser.setDownloadBehavior", &behavior);
     }
 
+    /// A call about what the context remembers.
+    pub(crate) async fn storage_call<T: serde::de::DeserializeOwned>(
+        &self,
+        method: &'static str,
+        mut params: Value,
+        deadline: &Deadline,
+    ) -> Result<T, Error> {
+        params["browserContextId"] = self.id.as_str().into();
+        deadline.run("the browser to answer", self.engine.call(method, &params)).await?
+    }
+
     pub(crate) fn dispose(&self) {
         self.engine.connection().post(None, "Target.disposeBrowserContext", &json!({"browserContextId": self.id}));
     }

@@ -4,6 +4,7 @@
 //! "value"}]}]}`.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,7 @@ use crate::call::{Call, Deadline};
 use crate::context::Context;
 use crate::error::Error;
 use crate::page::Page;
+use crate::place::Place;
 
 /// How long a hidden page may take for one origin.
 const ORIGIN: Duration = Duration::from_secs(5);
@@ -91,13 +93,15 @@ const READ: &str = "() => Object.keys(localStorage).sort().map(name => ({ name, 
 const WRITE: &str = "entries => { for (const { name, value } of entries) localStorage.setItem(name, value) }";
 
 impl Context {
-    /// All cookies, `HttpOnly` ones included.
+    /// All cookies, `HttpOnly` ones included. Launches no browser: there are none where there never was a page.
     ///
     /// # Errors
-    /// [`Code::Unavailable`](crate::Code::Unavailable): no browser.
+    /// [`Code::PageLost`](crate::Code::PageLost): the browser that had them is gone.
     pub async fn cookies(&self, call: &Call) -> Result<Vec<Cookie>, Error> {
-        let found: Cookies = self.storage_call("Storage.getCookies", json!({}), &call.start()).await?;
-        Ok(found.cookies)
+        match self.held()? {
+            Some(place) => cookies_in(&place, &call.start()).await,
+            None => Ok(Vec::new()),
+        }
     }
 
     /// Adds cookies; one of the same name, domain and path is replaced.
@@ -123,17 +127,22 @@ impl Context {
     }
 
     /// Cookies, and the local storage of all origins that pages of this context, or frames in them, were on. Nothing is
-    /// loaded for it.
+    /// loaded for it, and no browser launched: there is nothing where there never was a page.
     ///
     /// # Errors
-    /// [`Code::Unavailable`](crate::Code::Unavailable): no browser.
+    /// [`Code::PageLost`](crate::Code::PageLost): the browser that had it is gone.
     pub async fn storage_state(&self, call: &Call) -> Result<StorageState, Error> {
+        let Some(place) = self.held()? else { return Ok(StorageState::default()) };
         let deadline = call.start();
-        let found: Cookies = self.storage_call("Storage.getCookies", json!({}), &deadline).await?;
+        let cookies = cookies_in(&place, &deadline).await?;
         let mut origins = Vec::new();
         let known: BTreeSet<String> = self.origins();
         if !known.is_empty() {
             let hidden = self.hidden_page(&deadline).await?;
+            // A page of a browser that was launched meanwhile knows nothing.
+            if self.held()?.is_none_or(|now| !Arc::ptr_eq(&now.engine, &place.engine)) {
+                return Err(Error::page_lost("the browser is gone, and what sites had stored in it"));
+            }
             for origin in known {
                 let read = self.in_origin(&hidden, &origin, READ, &Value::Null, &deadline).await?;
                 let local_storage: Vec<Entry> = serde_json::from_value(read).unwrap_or_default();
@@ -143,7 +152,7 @@ impl Context {
             }
             hidden.close(&Call::new(ORIGIN)).await?;
         }
-        Ok(StorageState { cookies: found.cookies, origins })
+        Ok(StorageState { cookies, origins })
     }
 
     /// Adds what [`Context::storage_state`] gave.
@@ -177,6 +186,11 @@ impl Context {
         hidden.goto_blank(origin, &call).await?;
         hidden.evaluate(script, argument, &call).await
     }
+}
+
+async fn cookies_in(place: &Place, deadline: &Deadline) -> Result<Vec<Cookie>, Error> {
+    let found: Cookies = place.storage_call("Storage.getCookies", json!({}), deadline).await?;
+    Ok(found.cookies)
 }
 
 fn given(cookie: &Cookie) -> Value {

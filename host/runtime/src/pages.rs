@@ -42,8 +42,8 @@ pub(crate) struct Pages {
     pub(crate) count: AtomicU32,
     /// Handles that the guest holds, of pages that it did not close.
     pub(crate) held: Mutex<BTreeSet<u32>>,
-    /// Pages whose loss stands in the log, and where they were.
-    pub(crate) lost: Mutex<HashMap<u32, Option<String>>>,
+    /// Pages whose loss stands in the log.
+    pub(crate) lost: Mutex<HashMap<u32, Lost>>,
     /// Where the log saw pages last, before this run.
     seen: HashMap<u32, String>,
 }
@@ -78,6 +78,8 @@ pub(crate) struct Kept {
     told: AtomicUsize,
     pub(crate) context: Arc<tokio::sync::Mutex<Option<Context>>>,
     pub(crate) open: Mutex<HashMap<u32, Page>>,
+    /// Pages that went since a run looked: the log may not tell of those that went while none had them.
+    went: Mutex<HashMap<u32, Lost>>,
 }
 
 impl Pages {
@@ -98,6 +100,7 @@ impl Pages {
                 told: AtomicUsize::new(0),
                 context: Arc::default(),
                 open: Mutex::default(),
+                went: Mutex::default(),
             })
         });
         let (lost, seen) = (Mutex::new(told::losses(records)), addresses(records));
@@ -118,14 +121,14 @@ impl Pages {
             tokio::spawn(async move { page.close(&windlass_browser::Call::new(Duration::from_secs(5))).await });
         }
         let gone = held.iter().copied().filter(|page| !open.contains_key(page) && !lost.contains_key(page));
-        let gone: Vec<_> = gone.map(|page| Lost { page, url: self.seen.get(&page).cloned() }).collect();
-        lost.extend(gone.iter().map(|gone| (gone.page, gone.url.clone())));
+        let mut went = std::mem::take(&mut *self.kept.went.lock());
+        let mut why = |page| {
+            let unseen = || Lost { page, url: self.seen.get(&page).cloned(), reason: HOST_GONE.into() };
+            went.remove(&page).unwrap_or_else(unseen)
+        };
+        let gone: Vec<_> = gone.map(&mut why).collect();
+        lost.extend(gone.iter().map(|gone| (gone.page, gone.clone())));
         gone
-    }
-
-    /// Where a page was when it was lost, if that is known.
-    pub(crate) fn was_at(&self, page: u32) -> Option<String> {
-        self.lost.lock().get(&page).cloned().flatten()
     }
 
     /// Lets go of them for a turn that is parked: their numbers, where they are to be kept.
@@ -177,19 +180,20 @@ impl Kept {
     /// Evicted: keeps what its sites have stored, ends the context; each page's loss is a record at once.
     pub(crate) async fn evict(&self, reason: &'static str) {
         let Some(services) = self.services.upgrade() else { return self.close().await };
-        let lost = self.places();
+        let lost = self.places(reason);
         let saved = if lost.is_empty() { Saved::Unknown } else { sites::save(&services, self).await };
         self.close().await;
-        if let Err(error) = told::lose(&services, self.task, self.number, told::Loss { lost, reason, saved }).await {
+        if let Err(error) = told::lose(&services, self.task, self.number, told::Loss { lost, saved }).await {
             tracing::warn!(task = %self.task, %error, "lost pages could not be told");
         }
     }
 
-    /// All open pages, and where they are.
-    fn places(&self) -> Vec<Lost> {
+    /// All open pages as lost ones, and where they are.
+    fn places(&self, reason: &'static str) -> Vec<Lost> {
         let open = self.open.lock();
-        let mut places: Vec<_> =
-            open.iter().map(|(number, page)| Lost { page: *number, url: self.place(page, &open) }).collect();
+        let lost =
+            |(number, page): (&u32, &Page)| Lost { page: *number, url: self.place(page, &open), reason: reason.into() };
+        let mut places: Vec<_> = open.iter().map(lost).collect();
         places.sort_unstable_by_key(|place| place.page);
         places
     }
@@ -304,7 +308,7 @@ async fn report(kept: Weak<Kept>, mut events: mpsc::UnboundedReceiver<Event>) {
     while let Some(event) = events.recv().await {
         let Some(kept) = kept.upgrade() else { return };
         let Some(services) = kept.services.upgrade() else { return };
-        let turn = kept.turn.lock().upgrade();
+        let mut turn = kept.turn.lock().upgrade();
         let draft = |kind, text: String| Draft::new(services.clock.now(), kept.number, kind, text);
         let mut gone = Vec::new();
         let draft = match event {
@@ -325,17 +329,21 @@ async fn report(kept: Weak<Kept>, mut events: mpsc::UnboundedReceiver<Event>) {
                     .with("reason", reason)
             }
             Event::PageLost { page, reason } => {
-                let url = {
+                let lost = {
                     let mut open = kept.open.lock();
                     let url = open.get(&page).and_then(|gone| kept.place(gone, &open));
+                    let lost = Lost { page, url, reason: reason.into() };
                     open.remove(&page);
-                    url
+                    kept.went.lock().insert(page, lost.clone());
+                    // A run that began meanwhile and looked already is told as well.
+                    turn = kept.turn.lock().upgrade();
+                    lost
                 };
                 if let Some(turn) = &turn {
-                    turn.pages.lost.lock().insert(page, url.clone());
+                    turn.pages.lost.lock().insert(page, lost.clone());
                 }
                 gone.push(page);
-                Lost { page, url }.record(services.clock.now(), kept.number, &reason, false)
+                lost.record(services.clock.now(), kept.number, false)
             }
             _ => continue,
         };

@@ -135,14 +135,17 @@ pub(crate) async fn pages_died(services: &Services) -> Result<(), StoreError> {
         for task in rows.parked_with_pages()? {
             if let (Some(row), Some(parked)) = (rows.task(task, None)?, rows.parked(task)?) {
                 let mut seen = pages::addresses(&rows.turn_records(task, row.turn)?);
-                let lost = parked.pages.into_iter().map(|page| Lost { page, url: seen.remove(&page) });
+                let lost = parked.pages.into_iter().map(|page| {
+                    let url = seen.remove(&page);
+                    Lost { page, url, reason: pages::HOST_GONE.into() }
+                });
                 found.push((task, row.turn, lost.collect()));
             }
         }
         Ok::<_, StoreError>(found)
     };
     for (task, number, lost) in services.store.read(read).await? {
-        let loss = Loss { lost, reason: pages::HOST_GONE, saved: Saved::Unknown };
+        let loss = Loss { lost, saved: Saved::Unknown };
         pages::lose(services, task, number, loss).await?;
     }
     Ok(())

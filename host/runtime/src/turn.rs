@@ -470,7 +470,7 @@ impl Turn {
         if gone.is_empty() {
             return Ok(());
         }
-        let record = |lost: &pages::Lost| lost.record(self.now(), self.number, pages::HOST_GONE, false);
+        let record = |lost: &pages::Lost| lost.record(self.now(), self.number, false);
         let records = gone.iter().map(record).collect();
         self.put(Hard::Soon, Write { records, ..Write::default() })
     }

@@ -60,11 +60,14 @@ const STEADY: &[&str] = &[
     "--mute-audio",
 ];
 
-/// `HttpsUpgrades` would turn a granted `http` into a blocked `https`; the others fetch something,
-/// or ask somebody.
+/// `HttpsUpgrades` would turn a granted `http` into a blocked `https`. The full Chromium would keep a renderer for
+/// the suggestions below each window's address bar (`WebUIOmnibox…`), which nobody sees, and one for whichever
+/// context navigated last (`SpareRenderer…`): processes that belong to no page (measured on 156). The others fetch
+/// something, or ask somebody.
 const FEATURES_OFF: &str = "--disable-features=AutofillServerCommunication,CertificateTransparencyComponentUpdater,\
      DialMediaRouteProvider,GlobalMediaControls,HttpsUpgrades,InterestFeedContentSuggestions,MediaRouter,\
-     NetworkTimeServiceQuerying,OptimizationHints,PaintHolding,Translate";
+     NetworkTimeServiceQuerying,OptimizationHints,PaintHolding,SpareRendererForSitePerProcess,Translate,\
+     WebUIOmniboxAimPopup,WebUIOmniboxPopup";
 
 pub(super) fn arguments(executable: &Path, profile: &Path, no_sandbox: bool, script_memory: u32) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = vec!["--remote-debugging-pipe".into(), FEATURES_OFF.into()];

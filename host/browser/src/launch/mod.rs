@@ -9,6 +9,7 @@ mod fork;
 mod profile;
 
 use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -134,11 +135,13 @@ impl Process {
             *alive = false;
             let status = child.wait();
             drop(alive);
+            // Whoever kills it says nothing in its log: what stands there is older, and about something else.
+            let killed = status.as_ref().is_ok_and(|status| status.signal() == Some(Signal::KILL.as_raw()));
             let status = match (seen, status) {
                 (_, Ok(status)) => status.to_string(),
                 (_, Err(error)) => error.to_string(),
             };
-            let log = profile.log_tail();
+            let log = if killed { String::new() } else { profile.log_tail() };
             drop(profile);
             let reason = if log.is_empty() {
                 format!("Chromium ended ({status})")

@@ -70,15 +70,22 @@ impl Profile {
         File::create(self.path.join(LOG)).map(Stdio::from)
     }
 
-    /// The last lines Chromium wrote, on one line.
+    /// The last lines Chromium wrote, on one line: whole ones, unless the last is longer than what is repeated.
     pub(super) fn log_tail(&self) -> String {
         let read = || -> io::Result<String> {
             let mut file = File::open(self.path.join(LOG))?;
-            let length = file.metadata()?.len();
-            file.seek(SeekFrom::Start(length.saturating_sub(LOG_TAIL)))?;
+            let from = file.metadata()?.len().saturating_sub(LOG_TAIL);
+            file.seek(SeekFrom::Start(from))?;
             let mut bytes = Vec::new();
             file.read_to_end(&mut bytes)?;
-            Ok(String::from_utf8_lossy(&bytes).split_whitespace().collect::<Vec<_>>().join(" "))
+            let mut tail = String::from_utf8_lossy(&bytes).into_owned();
+            if from > 0
+                && let Some((_, whole)) = tail.split_once('\n')
+                && !whole.trim().is_empty()
+            {
+                tail = whole.to_owned();
+            }
+            Ok(tail.split_whitespace().collect::<Vec<_>>().join(" "))
         };
         read().unwrap_or_default()
     }

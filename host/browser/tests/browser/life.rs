@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use windlass_browser::{Browser, Call, Code, Config, Event, Page, PageOptions, Shot};
+use windlass_browser::{Browser, Call, Code, Config, Event, Page, PageOptions, Shot, StorageState};
 
 use crate::site::Answer;
 use crate::{World, assert_code, call, config, within};
@@ -159,6 +159,49 @@ async fn a_killed_browser_loses_its_pages_and_the_next_page_gets_a_new_one() {
     page.goto(&world.site.url("/"), &call()).await.unwrap();
     assert_ne!(world.browser.pid(), Some(pid));
     assert_eq!(entries(world.profiles.path()), 2, "the profile of the first is gone");
+}
+
+#[tokio::test]
+async fn what_a_killed_browser_remembered_is_not_asked_of_a_new_one() {
+    let (world, page) = World::showing("<script>document.cookie='a=1';localStorage.b=2</script>").await;
+    page.goto(&world.site.url("/"), &call()).await.unwrap();
+    let pid = world.browser.pid().unwrap();
+    kill(pid);
+    assert_code(world.context.storage_state(&call()).await, Code::PageLost);
+    eventually("the end of Chromium", || !is_running(pid)).await;
+    let error = assert_code(world.context.storage_state(&call()).await, Code::PageLost);
+    assert!(error.message.contains("the browser is gone"), "{error}");
+    assert_code(world.context.cookies(&call()).await, Code::PageLost);
+    assert!(world.browser.pid().is_none_or(|now| now == pid), "none was launched to look");
+    // Nor is it in a new page.
+    world.open(2).await;
+    assert_eq!(world.context.cookies(&call()).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_context_without_a_page_remembers_nothing_and_launches_nothing() {
+    let world = World::new().await;
+    assert_eq!(world.context.storage_state(&call()).await.unwrap(), StorageState::default());
+    assert_eq!(world.context.cookies(&call()).await.unwrap(), []);
+    assert_eq!(world.browser.pid(), None);
+    world.context.close().await;
+    assert_code(world.context.cookies(&call()).await, Code::Invalid);
+}
+
+/// The full Chromium would keep more: for suggestions below the address bar of each window, and one in reserve.
+#[tokio::test]
+async fn each_page_has_a_renderer_and_there_are_no_others() {
+    let world = World::new().await;
+    let mut others = Vec::new();
+    for count in 1..=3 {
+        let (sender, _) = tokio::sync::mpsc::unbounded_channel();
+        let context = world.browser.context(world.grants.clone(), sender).await.unwrap();
+        let page = context.open(1, PageOptions::default(), &call()).await.unwrap();
+        page.goto(&world.site.page("/", "<p>x</p>"), &call()).await.unwrap();
+        others.push((context, page));
+        let pid = world.browser.pid().unwrap();
+        eventually("a renderer for each page", || renderers(pid).len() == count).await;
+    }
 }
 
 #[tokio::test]

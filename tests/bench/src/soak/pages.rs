@@ -24,11 +24,8 @@ const PATIENCE: Duration = Duration::from_secs(180);
 /// Until what a round had is given back: closing goes on behind a task's end.
 const SETTLED: Duration = Duration::from_secs(30);
 const LOOK: Duration = Duration::from_millis(100);
-/// Renderers that are ready for the next page: the host keeps one, and the full Chromium another of its own.
-fn spare() -> usize {
-    let browser = std::env::var_os("WINDLASS_BROWSER").unwrap_or_default();
-    if browser.to_string_lossy().ends_with("headless-shell") { 1 } else { 2 }
-}
+/// Renderers that the host keeps ready for the next page.
+const SPARE: usize = 1;
 /// Descriptors that come and go beside pages: connections, files of the database.
 const DESCRIPTORS: usize = 16;
 /// What is kept of an ended task in memory: its row and its log, in the database's cache.
@@ -274,7 +271,7 @@ async fn settled(host: &Host, pid: u32, browsers: usize) -> Result<Held> {
         let (health, held) = (host.health().await?, Held::of(pid, &host.data)?);
         let counts = ["openContexts", "turns", "parkedTurns"].map(|name| health[name].as_u64().unwrap_or(u64::MAX));
         let running = held.processes.get("browser").copied().unwrap_or_default();
-        let below = if browsers == 0 { held.processes.is_empty() } else { held.renderers() <= spare() };
+        let below = if browsers == 0 { held.processes.is_empty() } else { held.renderers() <= SPARE };
         // The profile of a browser: its folder and its lock.
         let profiles = std::fs::read_dir(host.data.join("chromium")).map_or(0, Iterator::count);
         if counts == [0; 3] && running == browsers && below && held.passing == 0 && profiles == 2 * browsers {

@@ -54,8 +54,10 @@ pub(super) fn page_of(turn: &Turn, number: u32) -> Result<Page, Error> {
 
 /// A page that is not there any more; `details` say where it was seen last.
 pub(super) fn gone(turn: &Turn, number: u32) -> Error {
-    let message = format!("page p{number} is gone: it was closed, or the host was restarted; open one again");
-    let details = turn.pages.was_at(number).map(|url| json!({ "url": url }).to_string());
+    let lost = turn.pages.lost.lock().get(&number).cloned();
+    let why = lost.as_ref().map_or("it was closed", |lost| &lost.reason);
+    let message = format!("page p{number} is gone: {why}; open one again");
+    let details = lost.and_then(|lost| lost.url).map(|url| json!({ "url": url }).to_string());
     Error { details, ..error("page-lost", message) }
 }
 
