@@ -116,6 +116,16 @@ impl Bench {
         assert!(tokio::time::timeout(PATIENCE, wait).await.is_ok(), "{:?}", self.host.health().await);
     }
 
+    /// Until no turn is in the host's memory, running or waiting: a moment after the last one was parked or has ended.
+    pub(crate) async fn idle(&self) {
+        let idle = async {
+            while self.host.health().await.turns != 0 {
+                tokio::task::yield_now().await;
+            }
+        };
+        assert!(tokio::time::timeout(PATIENCE, idle).await.is_ok(), "{:?}", self.host.health().await);
+    }
+
     /// Until this many turns are parked.
     pub(crate) async fn parked(&self, count: u64) {
         let mut changes = self.host.changes();
@@ -203,9 +213,14 @@ pub(crate) fn failure(task: &TaskView) -> &Value {
     task.details.as_ref().unwrap().failure.as_ref().unwrap_or(&Value::Null)
 }
 
+/// The Chromium that the tests are told to take; else the one that is found.
+pub(crate) fn browser() -> Option<PathBuf> {
+    std::env::var_os("WINDLASS_TEST_BROWSER").map(PathBuf::from)
+}
+
 pub(crate) fn options(data: PathBuf, limits: Limits, tuning: Tuning, slots: usize) -> Options {
     let browser = windlass_browser::Config {
-        executable: None,
+        executable: browser(),
         // Tests run as root in containers too.
         no_sandbox: true,
         profiles: data.join("profiles"),

@@ -71,7 +71,9 @@ pub(crate) fn chromiums(bench: &Bench) -> Vec<(u32, Vec<u32>)> {
         }
         pid == root
     };
-    let main = all.iter().filter(|(_, _, line)| line.contains(&profiles) && !line.contains("--type="));
+    // A full Chromium has others that wait for a crash.
+    let is_browser = |line: &str| line.contains(&format!("--user-data-dir={profiles}")) && !line.contains("--type=");
+    let main = all.iter().filter(|(_, _, line)| is_browser(line));
     let renderers = |root: u32| {
         let of_type = all.iter().filter(|(_, _, line)| line.contains("--type=renderer"));
         of_type.filter(|(pid, ..)| is_below(*pid, root)).map(|(pid, ..)| *pid).collect()
@@ -90,7 +92,8 @@ struct Elsewhere(Child);
 impl Elsewhere {
     /// With the address at which it is reached.
     fn start(profile: &std::path::Path) -> (Self, String) {
-        let executable = Browser::locate(&windlass_browser::Config::default()).unwrap();
+        let config = windlass_browser::Config { executable: crate::bench::browser(), ..Default::default() };
+        let executable = Browser::locate(&config).unwrap();
         let mut chromium = Command::new(executable)
             .args(["--headless", "--no-sandbox", "--remote-debugging-port=0", "about:blank"])
             .arg(format!("--user-data-dir={}", profile.display()))

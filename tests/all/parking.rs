@@ -29,6 +29,7 @@ async fn a_parked_turn_holds_nothing_and_goes_on_when_it_is_answered() {
     let id = bench.create("basic_state", json!({"wait": true})).await;
     bench.parked(1).await;
     bench.host.continue_task(&local(), id, "a message wakes nobody".into()).await.unwrap();
+    bench.idle().await;
     let health = bench.host.health().await;
     assert_eq!((health.turns, health.waiting, health.parked), (0, 0, 1));
     let before = bench.lines(id).await;

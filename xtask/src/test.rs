@@ -5,9 +5,12 @@ use crate::{cargo, chromium};
 use anyhow::{Result, bail};
 use std::process::Stdio;
 
-/// Tests of the browser whose end a full Chromium may change: it has a process for each site, a window around each page,
-/// and more processes that have to end.
-const FULL: [&str; 6] = ["complaints", "dialogs", "escapes", "fence", "life", "locating"];
+/// Tests whose end a full Chromium may change, of the browser and of the host that has it: it has a process for each site,
+/// a window around each page, and more processes that have to end.
+const FULL: [(&str, &str, &[&str]); 2] = [
+    ("windlass-browser", "browser", &["complaints", "dialogs", "escapes", "fence", "life", "locating"]),
+    ("windlass-tests", "all", &["browser_ends"]),
+];
 
 /// Long, and nothing that others of these do not look at too.
 const NOT: &str = "c09_";
@@ -20,26 +23,24 @@ fn in_full_chromium() -> Result<()> {
     let browser = chromium::full()?;
     steps.done(&browser.display().to_string());
     steps.next("Tests");
-    let mut command = cargo::cargo();
-    command.current_dir(&workspace.root).env("WINDLASS_TEST_BROWSER", &browser);
+    let prepare = |words: &[&str]| {
+        let mut command = cargo::cargo();
+        command.current_dir(&workspace.root).env("WINDLASS_TEST_BROWSER", &browser).args(words);
+        command
+    };
     if has_nextest() {
-        let modules = FULL.join("|");
-        command.args(["nextest", "run", "--locked", "--workspace", "--no-fail-fast", "-E"]);
-        command.arg(format!("package(windlass-browser) & binary(browser) & test(/^({modules})::/) & !test({NOT})"));
+        let which = FULL.map(|(package, binary, modules)| {
+            format!("(package({package}) & binary({binary}) & test(/^({})::/) & !test({NOT}))", modules.join("|"))
+        });
+        let mut command = prepare(&["nextest", "run", "--locked", "--workspace", "--no-fail-fast", "-E"]);
+        cargo::run(command.arg(which.join(" | ")))?;
     } else {
-        command.args([
-            "test",
-            "--locked",
-            "--package",
-            "windlass-browser",
-            "--test",
-            "browser",
-            "--no-fail-fast",
-            "--",
-        ]);
-        command.args(FULL.map(|module| format!("{module}::"))).args(["--skip", NOT]);
+        for (package, binary, modules) in FULL {
+            let mut command = prepare(&["test", "--locked", "--no-fail-fast", "--package", package, "--test", binary]);
+            command.arg("--").args(modules.iter().map(|module| format!("{module}::"))).args(["--skip", NOT]);
+            cargo::run(&mut command)?;
+        }
     }
-    cargo::run(&mut command)?;
     steps.done("passed");
     Ok(())
 }

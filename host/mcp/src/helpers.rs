@@ -206,7 +206,7 @@ impl Handler {
         let mut tail = self.windlass.follow(caller, id, task.last_seq).await?.tail;
         while (task.turn, task.status) == before && task.status == Status::Working {
             tokio::select! {
-                () = clock.sleep(until.saturating_sub(clock.elapsed())) => break,
+                () = clock.reached(until) => break,
                 () = self.options.closing.cancelled() => break,
                 news = tail.next() => drop(news?),
             }

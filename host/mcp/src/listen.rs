@@ -233,7 +233,7 @@ impl Listener {
                 self.voice.end();
                 self.ended = true;
             }
-            () = clock.sleep(next.unwrap_or(now).saturating_sub(now)), if next.is_some() => self.flush().await,
+            () = clock.reached(next.unwrap_or(now)), if next.is_some() => self.flush().await,
             Some(tail) = self.tails.next(), if !self.tails.is_empty() => self.noticed(tail),
             alive = changed(&mut self.tools, self.tools_not_before, &clock) => {
                 if alive {
@@ -328,7 +328,7 @@ impl Voice {
 async fn changed(tools: &mut Option<watch::Receiver<u64>>, not_before: Option<Duration>, clock: &Clock) -> bool {
     let Some(tools) = tools else { return std::future::pending().await };
     if let Some(at) = not_before {
-        clock.sleep(at.saturating_sub(clock.elapsed())).await;
+        clock.reached(at).await;
     }
     tools.changed().await.is_ok()
 }

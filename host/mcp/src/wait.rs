@@ -51,7 +51,7 @@ impl Handler {
             tokio::select! {
                 () = context.ct.cancelled() => return Ok(goes_on(&view)),
                 () = self.options.closing.cancelled() => return Ok(goes_on(&view)),
-                () = clock.sleep(deadline.saturating_sub(clock.elapsed())) => {}
+                () = clock.reached(deadline) => {}
                 news = tail.next() => match news {
                     Ok(records) => if let Some(newest) = records.last() {
                         progress.tell(newest.seq, &newest.text).await;

@@ -96,11 +96,13 @@ impl Clock {
     /// Until the steady clock shows this, in nanoseconds since the Unix epoch.
     pub async fn until(&self, steady: u64) {
         loop {
+            // Looked at in this order, what passes in between makes it look once more, and not come late.
+            let now = self.elapsed();
             let left = steady.saturating_sub(self.steady());
             if left == 0 {
                 return;
             }
-            self.sleep(Duration::from_nanos(left)).await;
+            self.reached(now + Duration::from_nanos(left)).await;
         }
     }
 
@@ -120,10 +122,14 @@ impl Clock {
         }
     }
 
-    /// For this long.
+    /// Until [`Clock::elapsed`] shows this.
+    pub async fn reached(&self, at: Duration) {
+        self.0.time.sleep_until(u64::try_from(at.as_nanos()).unwrap_or(u64::MAX)).await;
+    }
+
+    /// For this long, from when it is first polled. What begins to wait earlier takes [`Clock::reached`].
     pub async fn sleep(&self, time: Duration) {
-        let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        self.0.time.sleep_until(self.0.time.ticks().saturating_add(nanos)).await;
+        self.reached(self.elapsed().saturating_add(time)).await;
     }
 }
 

@@ -53,11 +53,12 @@ impl Control {
             }
             *asked = reason;
         }
+        let over = self.clock.elapsed().saturating_add(self.grace);
         self.stop.cancel();
         let control = self.clone();
         tokio::spawn(async move {
             tokio::select! {
-                () = control.clock.sleep(control.grace) => control.kill.cancel(),
+                () = control.clock.reached(over) => control.kill.cancel(),
                 () = control.kill.cancelled() => {}
             }
         });

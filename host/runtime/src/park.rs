@@ -87,7 +87,7 @@ pub(crate) async fn timers(services: Arc<Services>) {
         };
         let old = async {
             match oldest {
-                Some(at) => services.clock.sleep(at.saturating_sub(services.clock.elapsed())).await,
+                Some(at) => services.clock.reached(at).await,
                 None => std::future::pending().await,
             }
         };

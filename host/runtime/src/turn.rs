@@ -17,6 +17,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 use windlass_core::journal::{Emit, Entry, Journal};
 use windlass_core::limits::{RECORD_BYTES, WARN_PERCENT};
@@ -485,23 +486,24 @@ impl Turn {
         log::flush(self);
         self.hand_back().await;
         let value = {
+            let parks = self.parks(wake, self.services.clock.elapsed().saturating_add(self.services.tuning.park_after));
             let _waiting = Waiting::begin(&self.services.parking.waiting);
             tokio::select! {
                 biased;
                 value = wait => value,
-                wake = self.parks(wake) => return Err(Halt::Park(wake)),
+                wake = parks => return Err(Halt::Park(wake)),
             }
         };
         self.take_slot().await;
         Ok(value)
     }
 
-    /// Until the wait is to be parked: after its time, or because others need instances, or the host wants to end.
-    async fn parks(&self, wake: Option<Wake>) -> Wake {
+    /// Until the wait is to be parked: at its time, or because others need instances, or the host wants to end.
+    async fn parks(&self, wake: Option<Wake>, at: Duration) -> Wake {
         let services = &self.services;
         let Some(wake) = wake else { return std::future::pending().await };
         tokio::select! {
-            () = services.clock.sleep(services.tuning.park_after) => {}
+            () = services.clock.reached(at) => {}
             () = services.parking.crowded.notified() => {}
             () = services.draining.cancelled() => {}
         }

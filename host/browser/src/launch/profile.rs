@@ -105,6 +105,9 @@ pub(super) fn remove_stale(parent: &Path) {
     for entry in entries.flatten() {
         let lock_path = entry.path();
         let ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
+        if ours && lock_path.extension().is_none() && !lock_path.with_extension(LOCK).exists() {
+            remove_again(&lock_path);
+        }
         if !ours || lock_path.extension().is_none_or(|extension| extension != LOCK) {
             continue;
         }
@@ -131,6 +134,14 @@ fn remove(folder: &Path, lock: &Path) {
     }
 }
 
+/// A folder whose lock is gone was removed, and is there again: a process of the dead browser had not ended yet, and wrote.
+/// None is made without a lock.
+fn remove_again(folder: &Path) {
+    if let Err(error) = fs::remove_dir_all(folder) {
+        tracing::warn!(%error, folder = %folder.display(), "a browser profile stays for the next start to remove");
+    }
+}
+
 /// Whether `path` still names `file`.
 fn is_at(file: &File, path: &Path) -> bool {
     match (file.metadata(), fs::metadata(path)) {
@@ -150,6 +161,19 @@ mod tests {
         assert_eq!(fs::metadata(profile.path()).unwrap().mode() & 0o777, 0o700);
         drop(profile);
         assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_profile_that_came_back_after_its_removal_is_removed_by_the_next_start() {
+        let parent = tempfile::tempdir().unwrap();
+        let profile = Profile::create(parent.path()).unwrap();
+        let folder = profile.path().to_owned();
+        drop(profile);
+        fs::create_dir_all(folder.join("Default/Network")).unwrap();
+        let live = Profile::create(parent.path()).unwrap();
+        remove_stale(parent.path());
+        assert!(!folder.exists());
+        assert!(live.path().exists());
     }
 
     #[test]

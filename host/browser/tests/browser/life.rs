@@ -1,7 +1,7 @@
 //! Processes: how browsers begin, and that they end.
 
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -36,6 +36,12 @@ fn descendants(pid: u32) -> Vec<(u32, String)> {
     }
     found.remove(0);
     found
+}
+
+/// All processes that were started with this folder, also those that left the tree, as the full Chromium's crash handlers do.
+fn with_folder(folder: &Path) -> Vec<(u32, String)> {
+    let folder = folder.display().to_string();
+    descendants(1).into_iter().filter(|(_, line)| line.contains(&folder)).collect()
 }
 
 pub(crate) fn renderers(pid: u32) -> Vec<u32> {
@@ -220,6 +226,7 @@ async fn nothing_is_left_of_a_dropped_context() {
     drop(page);
     drop(browser);
     eventually("the end of Chromium", || !is_running(pid) && all.iter().all(|(pid, _)| !is_running(*pid))).await;
+    eventually("the end of its handlers", || with_folder(profiles.path()).is_empty()).await;
     eventually("the removal of the profile", || entries(profiles.path()) == 0).await;
 }
 
@@ -232,6 +239,7 @@ async fn nothing_is_left_after_a_shutdown() {
     assert_eq!(entries(world.profiles.path()), 0);
     assert_eq!(world.browser.pid(), None);
     eventually("the end of all processes", || all.iter().all(|(pid, _)| !is_running(*pid))).await;
+    eventually("the end of its handlers", || with_folder(world.profiles.path()).is_empty()).await;
     assert_code(world.context.open(2, PageOptions::default(), &call()).await, Code::Unavailable);
 }
 
@@ -441,10 +449,12 @@ pub(crate) async fn browser_of_a_host_that(ends: impl FnOnce(&mut Child)) {
         .map_while(Result::ok)
         .find_map(|line| line.strip_prefix("browser ")?.parse().ok())
         .expect("the helper tells the pid");
-    let all = descendants(pid);
+    let (all, folder) = (descendants(pid), profiles.path().to_owned());
     assert!(is_running(pid) && !all.is_empty());
     ends(&mut host);
-    eventually("the end of Chromium", || !is_running(pid) && all.iter().all(|(pid, _)| !is_running(*pid))).await;
+    // Also of processes that it began meanwhile: they write into its folder.
+    let ended = || !is_running(pid) && all.iter().all(|(pid, _)| !is_running(*pid)) && with_folder(&folder).is_empty();
+    eventually("the end of Chromium", ended).await;
     // What it could not remove is removed by the next host.
     assert_eq!(entries(profiles.path()), 2);
     let next = Browser::new(config(&profiles));

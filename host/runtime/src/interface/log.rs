@@ -135,7 +135,7 @@ fn progress(turn: &Arc<Turn>, draft: Draft) -> wasmtime::Result<()> {
     if !std::mem::replace(&mut progress.timer, true) {
         let turn = turn.clone();
         tokio::spawn(async move {
-            turn.services.clock.sleep(left).await;
+            turn.services.clock.reached(now + left).await;
             flush(&turn);
         });
     }

@@ -26,6 +26,8 @@ const SETTLED: Duration = Duration::from_secs(30);
 const LOOK: Duration = Duration::from_millis(100);
 /// Renderers that the host keeps ready for the next page.
 const SPARE: usize = 1;
+/// Processes of the full Chromium that wait for a crash; they leave its tree, and end with it.
+const HANDLERS: usize = 2;
 /// Descriptors that come and go beside pages: connections, files of the database.
 const DESCRIPTORS: usize = 16;
 /// What is kept of an ended task in memory: its row and its log, in the database's cache.
@@ -270,8 +272,11 @@ async fn settled(host: &Host, pid: u32, browsers: usize) -> Result<Held> {
     loop {
         let (health, held) = (host.health().await?, Held::of(pid, &host.data)?);
         let counts = ["openContexts", "turns", "parkedTurns"].map(|name| health[name].as_u64().unwrap_or(u64::MAX));
-        let running = held.processes.get("browser").copied().unwrap_or_default();
-        let below = if browsers == 0 { held.processes.is_empty() } else { held.renderers() <= SPARE };
+        let running = held.count("browser");
+        let below = match browsers {
+            0 => held.processes.is_empty(),
+            _ => held.count("renderer") <= SPARE && held.count("stray") <= HANDLERS,
+        };
         // The profile of a browser: its folder and its lock.
         let profiles = std::fs::read_dir(host.data.join("chromium")).map_or(0, Iterator::count);
         if counts == [0; 3] && running == browsers && below && held.passing == 0 && profiles == 2 * browsers {

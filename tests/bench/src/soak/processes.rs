@@ -8,7 +8,8 @@ use std::path::Path;
 /// What a host has at one moment.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Held {
-    /// Processes below it, by what they are: `browser`, `renderer`, `zygote` and others of Chromium, or a command line.
+    /// Processes below it, by what they are: `browser`, `renderer`, `zygote` and others of Chromium, or a command line;
+    /// `stray` are those that name its folder and are nobody's child any more.
     pub(super) processes: HashMap<String, usize>,
     /// Open descriptors of its own.
     pub(super) descriptors: usize,
@@ -27,6 +28,10 @@ impl Held {
         for (_, kind) in &below {
             *processes.entry(kind.clone()).or_default() += 1;
         }
+        let strays = strays(pid, data, &below)?;
+        if strays > 0 {
+            processes.insert("stray".into(), strays);
+        }
         Ok(Self {
             processes,
             descriptors: std::fs::read_dir(format!("/proc/{pid}/fd")).context("descriptors")?.count(),
@@ -36,8 +41,9 @@ impl Held {
         })
     }
 
-    pub(super) fn renderers(&self) -> usize {
-        self.processes.get("renderer").copied().unwrap_or_default()
+    /// Processes of this kind.
+    pub(super) fn count(&self, kind: &str) -> usize {
+        self.processes.get(kind).copied().unwrap_or_default()
     }
 }
 
@@ -84,6 +90,21 @@ fn below(pid: u32) -> Result<Vec<(u32, String)>> {
         }
     }
     Ok(found)
+}
+
+/// Processes elsewhere that were started for this folder.
+fn strays(host: u32, data: &Path, below: &[(u32, String)]) -> Result<usize> {
+    let data = data.to_string_lossy();
+    let known = |pid: u32| pid == host || below.iter().any(|(known, _)| *known == pid);
+    let is_stray = |entry: std::fs::DirEntry| {
+        let pid = entry.file_name().to_str()?.parse().ok().filter(|pid| !known(*pid))?;
+        let line = std::fs::read_to_string(entry.path().join("cmdline")).ok()?;
+        line.contains(&*data).then_some(pid)
+    };
+    // Those that were begun between the two looks are no strays.
+    let found: Vec<u32> = std::fs::read_dir("/proc")?.flatten().filter_map(is_stray).collect();
+    let below = if found.is_empty() { Vec::new() } else { self::below(host)? };
+    Ok(found.iter().filter(|pid| below.iter().all(|(known, _)| known != *pid)).count())
 }
 
 /// The proportional share of a process, in bytes.
