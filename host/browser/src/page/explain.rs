@@ -96,6 +96,7 @@ impl Failed {
             "enabled" => late("is disabled"),
             "focus" => late("does not keep the focus"),
             "editable" => late("is read-only"),
+            "inert" => late("is inert"),
             "stable" => late("keeps moving"),
             "in-view" => late("can't be scrolled into view"),
             "hidden" => late("is still visible"),
