@@ -34,6 +34,9 @@ globalThis.windlass = {
       const checked = checkedOf(element);
       if (checked == null) return failed('checkable', { final: true, message: `${describe(element)} can't be checked` });
       if (checked === request.unless) return { already: true };
+      if (request.unless === 'false' && fieldOf(element).type === 'radio') {
+        return failed('checkable', { final: true, message: 'a radio button is unchecked by checking another one' });
+      }
     }
     const target = shownFor(element);
     const point = await aim(target, request);
@@ -141,7 +144,8 @@ globalThis.windlass = {
     const { element: match, failure } = onlyOne(request);
     if (!match) return failure;
     const element = fieldOf(match);
-    const wait = editable(element, false);
+    // Keys go to what has no size as well: there are editors that take them with a field which nobody sees.
+    const wait = isVisible(element) ? editable(element, false) : takesKeys(element);
     if (wait) return wait;
     const host = editingHost(element);
     if (host === element && hasFocus(element)) return {};
@@ -166,7 +170,9 @@ globalThis.windlass = {
 
   checked: request => retry(request, async () => {
     const { element, failure } = onlyOne(request);
-    return failure || { checked: checkedOf(element) };
+    if (failure) return failure;
+    const checked = checkedOf(element);
+    return checked != null && checked !== request.wanted ? failed('unchanged', { matched: 1 }) : {};
   }),
 
   read: request => retry(request, async () => {
@@ -228,8 +234,13 @@ globalThis.windlass = {
     return failure || snapshot(request, element);
   }),
 
-  // The text of this document, as people see it.
-  holds: ({ text }) => ({ found: !!document.body && matcher(text)(document.body.innerText) }),
+  // The text of this document, as people see it. What is in shadow roots is part of no other text.
+  holds: ({ text }) => {
+    const matches = matcher(text);
+    if (!document.body) return { found: false };
+    return { found: matches(document.body.innerText)
+      || scopesOf(document).slice(1).some(root => matches([...root.children].filter(isRendered).map(child => child.innerText).join(' '))) };
+  },
 
   scrolled: () => ({ x: scrollX, y: scrollY }),
 

@@ -85,6 +85,11 @@ const fillElement = (element, text) => {
 // The field that stands behind a match: a label stands for its own.
 const fieldOf = element => element.localName === 'label' && element.control ? element.control : element;
 
+const takesKeys = element => {
+  if (!isRendered(element)) return failed('visible', { matched: 1, element: describe(element) });
+  return isDisabled(element) ? failed('enabled', { matched: 1, element: describe(element) }) : null;
+};
+
 const editable = (element, readOnlyCounts) => {
   if (!isVisible(element)) return failed('visible', { matched: 1, element: describe(element) });
   if (isDisabled(element)) return failed('enabled', { matched: 1, element: describe(element) });

@@ -107,7 +107,7 @@ const contentOf = node => {
     const style = getComputedStyle(child);
     if (style.display === 'none' || (style.visibility !== 'visible' && style.display !== 'contents')) continue;
     const own = ownText(child);
-    text += style.display.startsWith('inline') || style.display === 'contents' ? own : ` ${own} `;
+    text += (style.display === 'inline' && child.localName !== 'br') || style.display === 'contents' ? own : ` ${own} `;
   }
   return text;
 };

@@ -14,11 +14,19 @@ const DEPTH = 400;
 const quote = text => JSON.stringify(text.toWellFormed());
 const scalar = text => (/^[\p{L}\p{N}][^\n"'#:{}[\]\\]*$/u.test(text) ? text.toWellFormed() : quote(text));
 
-const describedValue = element => {
+const VALUED = new Set(['slider', 'progressbar', 'meter', 'spinbutton', 'scrollbar']);
+
+const describedValue = (element, role) => {
   if (element.localName === 'textarea' || (element.localName === 'input' && !PLAIN_INPUT.test(element.type))) {
     return element.type === 'password' ? '•'.repeat(element.value.length) : element.value;
   }
-  return element.localName === 'input' && element.type === 'range' ? element.value : '';
+  if (element.localName === 'input' && element.type === 'file') return [...element.files].map(file => file.name).join(', ');
+  if (element.localName === 'input' && (element.type === 'range' || element.type === 'color')) return element.value;
+  if (!VALUED.has(role)) return '';
+  const now = element.getAttribute('aria-valuetext') || element.getAttribute('aria-valuenow');
+  if (now) return now;
+  if (element.localName === 'progress') return element.position < 0 ? '' : `${Math.round(element.position * 100)} %`;
+  return element.localName === 'meter' ? String(element.value) : '';
 };
 
 // Fixed outside the viewport, or before the beginning of the page: no scrolling gets there.
@@ -76,7 +84,10 @@ class Snapshot {
     this.view = { x: scrollX, y: scrollY, width: innerWidth, height: innerHeight, begin: 0 };
     const scroller = document.scrollingElement;
     // What is written from the right begins there, and goes on to the left of what a page begins with.
-    if (scroller && getComputedStyle(scroller).direction === 'rtl') this.view.begin = scroller.clientWidth - scroller.scrollWidth;
+    const { direction, writingMode } = getComputedStyle(scroller || document.documentElement);
+    if (scroller && (writingMode === 'horizontal-tb' ? direction === 'rtl' : /-rl$/.test(writingMode))) {
+      this.view.begin = scroller.clientWidth - scroller.scrollWidth;
+    }
     // Nothing behind it can be acted on.
     this.modal = [...document.querySelectorAll('dialog:modal')].pop() || null;
     if (this.modal) this.disabled++;
@@ -136,6 +147,7 @@ class Snapshot {
     if (element.getAttribute('aria-hidden') === 'true') return;
     const style = getComputedStyle(element);
     const display = style.display;
+    if (element.localName === 'br') this.pending += ' ';
     if (display === 'none' || style.contentVisibility === 'hidden') return;
     if (this.level > DEPTH) {
       this.more++;
@@ -150,7 +162,7 @@ class Snapshot {
     this.fixed += fixed;
     this.disabled += disabled;
     try {
-      this.visit(element, style, block, depth, inName, pointer);
+      this.visit(element, style, display, block, depth, inName, pointer);
     } finally {
       this.level--;
       this.fixed -= fixed;
@@ -158,7 +170,7 @@ class Snapshot {
     }
   }
 
-  visit(element, style, block, depth, inName, pointer) {
+  visit(element, style, display, block, depth, inName, pointer) {
     const visible = style.visibility === 'visible';
     const field = visible && element.localName === 'label' && hiddenField(element) || element;
     const role = visible ? roleOf(field) : '';
@@ -174,9 +186,12 @@ class Snapshot {
         this.more++;
         return;
       }
+      const apart = !block && display !== 'inline' && display !== 'contents';
       if (block) this.flush(indent);
+      else if (apart) this.pending += ' ';
       this.children(element, depth, inName, pointer || pointed);
       if (block) this.flush(indent);
+      else if (apart) this.pending += ' ';
       return;
     }
     this.flush(indent);
@@ -200,7 +215,7 @@ class Snapshot {
       for (const [frame, shown] of frameElements) if (shown.deref() === element) this.shown.push({ frame, line: this.lines.length, indent: depth + 1 });
       return;
     }
-    const value = describedValue(element);
+    const value = describedValue(field, role);
     if (value) this.push(`${indent}  - text: ${quote(cut(value, NAME_LENGTH))}`);
     const named = !!name && !long && NAMED_BY_CONTENT.has(role);
     if (element.localName !== 'textarea') this.children(element, depth + 1, named || inName, pointer || pointed);
@@ -226,6 +241,7 @@ class Snapshot {
     if ((acted || role === 'option') && (this.disabled || isMatch(field, ':disabled'))) line += ' [disabled]';
     if ((element.hasAttribute('aria-expanded') || element.localName === 'summary' || element.localName === 'details') && stateOf(element, 'expanded')) line += ' [expanded]';
     if (element.hasAttribute('aria-pressed') && stateOf(element, 'pressed')) line += ' [pressed]';
+    if (acted && !/^(false)?$/.test(element.getAttribute('aria-invalid') || '')) line += ' [invalid]';
     if (element === this.active) line += ' [active]';
     if (acted && isOutOfReach(element, this.fixed > 0, this.view)) line += ' [off-screen]';
     if (acted && role !== 'option') line += ` [ref=${this.refFor(element)}]`;

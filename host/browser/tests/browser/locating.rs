@@ -268,3 +268,23 @@ async fn a_role_is_the_first_that_is_one_and_parts_of_nothing_are_nothing() {
         assert_eq!(page.count(locator, &call()).await.unwrap(), count, "{locator}");
     }
 }
+
+#[tokio::test]
+async fn a_text_in_a_shadow_root_can_be_waited_for() {
+    let (_world, page) = World::showing(
+        "<p>outside</p><x-p></x-p><script>customElements.define('x-p',class extends HTMLElement{connectedCallback(){\
+         this.attachShadow({mode:'open'}).innerHTML='<style>p{color:red}</style><p>Within the root</p>'}})</script>",
+    )
+    .await;
+    page.wait_for_text("within the root", false, &within(2000)).await.unwrap();
+    assert_code(page.wait_for_text("color:red", false, &within(100)).await, Code::Timeout);
+}
+
+#[tokio::test]
+async fn words_of_other_tools_are_explained() {
+    let (_world, page) = World::showing("<p>Text</p>").await;
+    let error = assert_code(page.text("p:has-text(\"Text\")", &call()).await, Code::Invalid);
+    assert!(error.message.ends_with("`:has-text(` is no CSS; write ` >> has-text=` behind a selector."), "{error}");
+    assert_code(page.text("p:visible", &call()).await, Code::Invalid);
+    assert_eq!(page.attribute("text=Text >> ..", "class", &call()).await.unwrap(), None);
+}

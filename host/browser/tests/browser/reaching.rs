@@ -113,6 +113,33 @@ async fn a_box_that_cannot_be_seen_is_checked_by_its_label() {
 }
 
 #[tokio::test]
+async fn a_switch_may_take_a_moment_and_a_radio_button_is_not_unchecked() {
+    let (_world, page) = World::showing(
+        "<div id=a role=switch aria-checked=false tabindex=0 onclick=\"setTimeout(()=>this.setAttribute('aria-checked',true),150)\">A</div>\
+         <input type=checkbox id=b onclick='return false'><input type=radio id=c checked>",
+    )
+    .await;
+    page.check("#a", &call()).await.unwrap();
+    assert_code(page.check("#b", &call()).await, Code::Unavailable);
+    let error = assert_code(page.uncheck("#c", &call()).await, Code::Invalid);
+    assert!(error.message.contains("by checking another one"), "{error}");
+}
+
+#[tokio::test]
+async fn keys_go_to_what_has_no_size_as_well() {
+    let (_world, page) = World::showing(
+        "<div id=e style='width:200px;height:40px'></div><textarea id=t style='position:absolute;width:0;height:0;padding:0;border:0;opacity:0'></textarea>\
+         <div id=d tabindex=0></div><input id=h hidden><script>t.oninput=()=>e.textContent=t.value;d.onkeydown=event=>e.textContent+=event.key</script>",
+    )
+    .await;
+    page.type_text("#t", "ls", Duration::ZERO, &within(2000)).await.unwrap();
+    assert_eq!(page.text("#e", &call()).await.unwrap(), "ls");
+    page.type_text("#d", "x", Duration::ZERO, &within(2000)).await.unwrap();
+    assert_eq!(page.text("#e", &call()).await.unwrap(), "lsx");
+    assert_code(page.type_text("#h", "x", Duration::ZERO, &within(200)).await, Code::Timeout);
+}
+
+#[tokio::test]
 async fn what_is_inert_says_so() {
     let (_world, page) = World::showing("<div inert><button id=b>B</button><input id=i></div>").await;
     for error in [

@@ -192,6 +192,29 @@ async fn a_snapshot_shows_what_can_be_seen_and_used_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn values_that_people_see_are_shown_and_lines_are_apart() {
+    let (_world, page) = World::showing(
+        "<progress value=3 max=10 aria-label=Done></progress><div role=slider aria-valuenow=5 tabindex=0 aria-label=Volume></div>\
+         <input type=color value='#ff0000' aria-label=Colour><input aria-invalid=true aria-label=Mail><div>One<br>two</div>\
+         <button>Two<br>lines</button><a href=#><span style='display:inline-block'>3</span><span>new</span></a>",
+    )
+    .await;
+    let snapshot = page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap();
+    let expected = [
+        "- progressbar \"Done\": \"30 %\"",
+        "- slider \"Volume\" [ref=e1]: \"5\"",
+        "- button \"Colour\" [ref=e2]: \"#ff0000\"",
+        "- textbox \"Mail\" [invalid] [ref=e3]",
+        "- text: One two",
+        "- button \"Two lines\" [ref=e4]",
+        "- link \"3 new\" [ref=e5]:",
+        "  - /url: \"#\"",
+    ]
+    .join("\n");
+    assert_eq!(snapshot, expected);
+}
+
+#[tokio::test]
 async fn what_lies_behind_a_modal_dialog_is_marked() {
     let (_world, page) = World::showing(
         "<button>Behind</button><main><dialog id=d><button>Over</button></dialog></main><script>d.showModal()</script>",
@@ -209,7 +232,7 @@ async fn what_lies_behind_a_modal_dialog_is_marked() {
 
 #[tokio::test]
 async fn a_page_written_from_the_right_begins_there() {
-    let (_world, page) = World::showing(
+    let (world, page) = World::showing(
         "<script>document.dir='rtl'</script><div style='width:3000px'><button style='margin-right:1800px'>Reached</button></div>\
          <button style='position:absolute;right:-400px;width:100px'>Lost</button>",
     )
@@ -217,6 +240,10 @@ async fn a_page_written_from_the_right_begins_there() {
     let snapshot = page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap();
     assert!(!snapshot.contains("\"Reached\" [off-screen]"), "{snapshot}");
     page.click("text=Reached", &within(2000)).await.unwrap();
+    let upright = "<script>document.documentElement.style.writingMode='vertical-rl'</script><p style='width:3000px'><button>Left</button>";
+    page.goto(&world.site.page("/", upright), &call()).await.unwrap();
+    let snapshot = page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap();
+    assert!(!snapshot.contains("[off-screen]"), "{snapshot}");
 }
 
 #[tokio::test]
