@@ -88,6 +88,9 @@ class Snapshot {
     if (scroller && (writingMode === 'horizontal-tb' ? direction === 'rtl' : /-rl$/.test(writingMode))) {
       this.view.begin = scroller.clientWidth - scroller.scrollWidth;
     }
+    // Asked of all elements only where there is one, outside of shadow roots.
+    this.unfound = !!document.querySelector('[hidden=until-found]');
+    this.inert = !!document.querySelector('[inert]');
     // Nothing behind it can be acted on.
     this.modal = [...document.querySelectorAll('dialog:modal')].pop() || null;
     if (this.modal) this.disabled++;
@@ -147,8 +150,7 @@ class Snapshot {
     if (element.getAttribute('aria-hidden') === 'true') return;
     const style = getComputedStyle(element);
     const display = style.display;
-    if (element.localName === 'br') this.pending += ' ';
-    if (display === 'none' || style.contentVisibility === 'hidden') return;
+    if (display === 'none' || (this.unfound && element.getAttribute('hidden') === 'until-found')) return;
     if (this.level > DEPTH) {
       this.more++;
       return;
@@ -156,7 +158,7 @@ class Snapshot {
     const block = !display.startsWith('inline') && display !== 'contents';
     // What is fixed is a block, whatever it was.
     const fixed = block && style.position === 'fixed' ? 1 : 0;
-    let disabled = element.getAttribute('aria-disabled') === 'true' || element.hasAttribute('inert') ? 1 : 0;
+    let disabled = element.getAttribute('aria-disabled') === 'true' || (this.inert && element.hasAttribute('inert')) ? 1 : 0;
     if (element === this.modal) disabled -= this.disabled;
     this.level++;
     this.fixed += fixed;
@@ -186,7 +188,8 @@ class Snapshot {
         this.more++;
         return;
       }
-      const apart = !block && display !== 'inline' && display !== 'contents';
+      if (block && !role && style.contentVisibility === 'hidden') return;
+      const apart = !block && (display === 'inline' ? element.localName === 'br' : display !== 'contents');
       if (block) this.flush(indent);
       else if (apart) this.pending += ' ';
       this.children(element, depth, inName, pointer || pointed);
