@@ -123,8 +123,7 @@ fn letter_of(code: &str, shift: bool) -> Option<char> {
 
 /// A key of the number pad: code, number, and what it types, which for `NumpadEnter` is no letter.
 fn keypad(name: &str) -> Option<(&str, u16, Option<char>)> {
-    let place = name.strip_prefix("Numpad")?;
-    let (number, text) = match place {
+    let (number, text) = match name.strip_prefix("Numpad")? {
         "Enter" => (13, None),
         "Multiply" => (106, Some('*')),
         "Add" => (107, Some('+')),
@@ -132,8 +131,8 @@ fn keypad(name: &str) -> Option<(&str, u16, Option<char>)> {
         "Decimal" => (110, Some('.')),
         "Divide" => (111, Some('/')),
         digit => {
-            let digit = digit.parse::<u8>().ok().filter(|digit| *digit < 10 && place.len() == 1)?;
-            (96 + u16::from(digit), Some(char::from(b'0' + digit)))
+            let digit = digit.parse::<char>().ok().filter(char::is_ascii_digit)?;
+            (96 + u16::from(digit as u8 - b'0'), Some(digit))
         }
     };
     Some((name, number, text))
