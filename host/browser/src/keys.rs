@@ -23,6 +23,8 @@ impl Modifier {
             "Control" => Modifier::Control,
             "Meta" => Modifier::Meta,
             "Shift" => Modifier::Shift,
+            // As others say it who drive browsers of several systems; this one is like Linux.
+            "ControlOrMeta" => Modifier::Control,
             _ => return None,
         })
     }
@@ -107,6 +109,35 @@ const SIGNS: &[(char, char, &str, u16)] = &[
     ('/', '?', "Slash", 191),
 ];
 
+/// A key by its place on the keyboard, as UI Events writes it in `code`: `KeyA`, `Digit1`, `Backquote`.
+fn letter_of(code: &str, shift: bool) -> Option<char> {
+    if let Some((plain, shifted, ..)) = SIGNS.iter().find(|sign| sign.2 == code) {
+        return Some(if shift { *shifted } else { *plain });
+    }
+    let mut letters = code.strip_prefix("Key")?.chars();
+    letters
+        .next()
+        .filter(|letter| letter.is_ascii_uppercase() && letters.next().is_none())
+        .map(|letter| letter.to_ascii_lowercase())
+}
+
+/// A key of the number pad: code, number, and what it types, which for `NumpadEnter` is no letter.
+fn keypad(name: &str) -> Option<(&str, u16, Option<char>)> {
+    let (number, text) = match name.strip_prefix("Numpad")? {
+        "Enter" => (13, None),
+        "Multiply" => (106, Some('*')),
+        "Add" => (107, Some('+')),
+        "Subtract" => (109, Some('-')),
+        "Decimal" => (110, Some('.')),
+        "Divide" => (111, Some('/')),
+        digit => {
+            let digit = digit.parse::<char>().ok().filter(char::is_ascii_digit)?;
+            (96 + u16::from(digit as u8 - b'0'), Some(digit))
+        }
+    };
+    Some((name, number, text))
+}
+
 fn key(name: &str, shift: bool) -> Option<Key> {
     if let Some((name, code, number, text)) = NAMED.iter().find(|named| named.0 == name) {
         let key = if *name == "Space" { " " } else { name };
@@ -117,6 +148,11 @@ fn key(name: &str, shift: bool) -> Option<Key> {
     {
         return Some(Key { key: name.into(), code: name.into(), number: 111 + number, text: None });
     }
+    if let Some((code, number, text)) = keypad(name) {
+        let key = text.map_or("Enter".to_owned(), Into::into);
+        return Some(Key { key, code: code.into(), number, text: Some(text.map_or('\r', |text| text).into()) });
+    }
+    let name = &letter_of(name, shift).map_or_else(|| name.to_owned(), Into::into);
     let mut letters = name.chars();
     let letter = letters.next().filter(|letter| letters.next().is_none() && !letter.is_control())?;
     let (letter, code, number) = if letter.is_ascii_alphabetic() {
@@ -316,8 +352,48 @@ mod tests {
     }
 
     #[test]
+    fn keys_are_known_by_their_place_as_well() {
+        let typed = |keys: &str| {
+            let events = events(keys, 0).unwrap();
+            let down = events.iter().rev().find(|event| event["type"] != "keyUp").unwrap();
+            format!(
+                "{} {} {}",
+                down["key"].as_str().unwrap(),
+                down["code"].as_str().unwrap(),
+                down["windowsVirtualKeyCode"]
+            )
+        };
+        for (keys, key) in [
+            ("KeyA", "a KeyA 65"),
+            ("Shift+KeyA", "A KeyA 65"),
+            ("Digit1", "1 Digit1 49"),
+            ("Shift+Digit1", "! Digit1 49"),
+            ("Backquote", "` Backquote 192"),
+            ("Numpad7", "7 Numpad7 103"),
+            ("NumpadEnter", "Enter NumpadEnter 13"),
+            ("NumpadAdd", "+ NumpadAdd 107"),
+        ] {
+            assert_eq!(typed(keys), key, "{keys}");
+        }
+        assert_eq!(events("ControlOrMeta+a", 0).unwrap(), events("Control+a", 0).unwrap());
+    }
+
+    #[test]
     fn what_is_no_key_is_refused() {
-        for keys in ["", "Foo", "ab", "Ctrl+A", "Control+", "Control+Control+A", "F25", "Shift+Shift"] {
+        for keys in [
+            "",
+            "Foo",
+            "ab",
+            "Ctrl+A",
+            "Control+",
+            "Control+Control+A",
+            "F25",
+            "Shift+Shift",
+            "KeyAB",
+            "Keya",
+            "Numpad10",
+            "Numpad",
+        ] {
             assert_eq!(events(keys, 0).unwrap_err().code, crate::Code::Invalid, "{keys}");
         }
     }

@@ -24,6 +24,8 @@
 
 mod parse;
 
+pub(crate) use parse::hint;
+
 use serde::Serialize;
 
 use crate::error::Error;
@@ -138,6 +140,7 @@ mod tests {
             ),
             ("//a[@href='/x']", vec![Step::Xpath { xpath: "//a[@href='/x']".into() }]),
             ("xpath=..", vec![Step::Xpath { xpath: "..".into() }]),
+            ("p >> ..", vec![css("p"), Step::Xpath { xpath: "..".into() }]),
             ("text=Log in", vec![Step::Text { text: plain("Log in", false) }]),
             ("text='Log in's", vec![Step::Text { text: plain("Log in", true) }]),
             ("text=/log (in|out)/i", vec![Step::Text { text: regex("log (in|out)", "i") }]),
@@ -179,6 +182,7 @@ mod tests {
             ("nth=1", "nth= needs a step before it"),
             ("li >> visible=yes", "visible= is true or false"),
             ("li >> has=b", "expected `has=(…)`"),
+            ("\"Log in\"", "\"Log in\" is no CSS; a text is `text=\"Log in\"`"),
         ] {
             let error = Locator::parse(text).unwrap_err();
             assert!(error.message.contains(why), "{text}: {error}");

@@ -34,11 +34,15 @@ globalThis.windlass = {
       const checked = checkedOf(element);
       if (checked == null) return failed('checkable', { final: true, message: `${describe(element)} can't be checked` });
       if (checked === request.unless) return { already: true };
+      if (request.unless === 'false' && fieldOf(element).type === 'radio') {
+        return failed('checkable', { final: true, message: 'a radio button is unchecked by checking another one' });
+      }
     }
-    const point = await aim(element, request);
+    const target = shownFor(element);
+    const point = await aim(target, request);
     if (point.failed) return point;
     if (!live.has(request.id)) return failed('stopped');
-    if (request.arm) armed = { id: request.id, element, first: null };
+    if (request.arm) armed = { id: request.id, element: target, first: null };
     return point;
   }),
 
@@ -49,15 +53,22 @@ globalThis.windlass = {
     const at = () => {
       const box = element.getBoundingClientRect();
       const style = getComputedStyle(element);
-      const scale = element.offsetWidth ? box.width / element.offsetWidth : 1;
+      const wide = element.offsetWidth ? box.width / element.offsetWidth : 1;
+      const high = element.offsetHeight ? box.height / element.offsetHeight : 1;
       return {
-        x: box.left + (element.clientLeft + parseFloat(style.paddingLeft) + x) * scale,
-        y: box.top + (element.clientTop + parseFloat(style.paddingTop) + y) * scale,
+        x: box.left + (element.clientLeft + parseFloat(style.paddingLeft) + x) * wide,
+        y: box.top + (element.clientTop + parseFloat(style.paddingTop) + y) * high,
       };
     };
     const isIn = point => point.x >= 0 && point.y >= 0 && point.x < innerWidth && point.y < innerHeight;
     let point = at();
     if (!check) return point;
+    const times = covered.get(element);
+    if (times) {
+      // Away from what covered it, at another height of the viewport.
+      scrollBy({ top: at().y - innerHeight * [0.5, 0.9, 0.1][(times - 1) % 3], behavior: 'instant' });
+      point = at();
+    }
     if (!isIn(point)) {
       element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
       if (!isIn(at())) scrollBy({ left: at().x - innerWidth / 2, top: at().y - innerHeight / 2, behavior: 'instant' });
@@ -65,7 +76,11 @@ globalThis.windlass = {
     }
     if (!isIn(point)) return failed('in-view', { matched: 1, element: describe(element) });
     const hit = elementAt(point.x, point.y);
-    if (!isWithin(hit, element)) return failed('hit', { matched: 1, element: describe(element), covering: describe(hit) });
+    if (!isWithin(hit, element)) {
+      covered.set(element, (times || 0) + 1);
+      return failed('hit', { matched: 1, element: describe(element), covering: describe(hit) });
+    }
+    covered.delete(element);
     if (arm) armed = { id, element: null, first: null };
     return point;
   },
@@ -74,9 +89,10 @@ globalThis.windlass = {
   handled: () => null,
 
   // How the click went: {hit: true}, or what received it instead; null where nothing arrived.
-  clicked: () => {
-    const first = armed && armed.first;
+  clicked: async () => {
+    const { first = null, later = false } = armed || {};
     armed = null;
+    if (later) await pause(0);
     return first === 'hit' ? { hit: true } : { hit: false, covering: first };
   },
 
@@ -128,11 +144,13 @@ globalThis.windlass = {
     const { element: match, failure } = onlyOne(request);
     if (!match) return failure;
     const element = fieldOf(match);
-    const wait = editable(element, false);
+    // Keys go to what has no size as well: there are editors that take them with a field which nobody sees.
+    const wait = isVisible(element) ? editable(element, false) : takesKeys(element);
     if (wait) return wait;
-    if (element.getRootNode().activeElement === element) return {};
-    element.focus();
-    if (element.getRootNode().activeElement !== element) return failed('focus', { matched: 1, element: describe(element) });
+    const host = editingHost(element);
+    if (host === element && hasFocus(element)) return {};
+    host.focus();
+    if (!hasFocus(host)) return unfocused(element);
     // Typing goes on behind what is there.
     if (element.isContentEditable) {
       getSelection().selectAllChildren(element);
@@ -152,7 +170,9 @@ globalThis.windlass = {
 
   checked: request => retry(request, async () => {
     const { element, failure } = onlyOne(request);
-    return failure || { checked: checkedOf(element) };
+    if (failure) return failure;
+    const checked = checkedOf(element);
+    return checked != null && checked !== request.wanted ? failed('unchanged', { matched: 1 }) : {};
   }),
 
   read: request => retry(request, async () => {
@@ -214,8 +234,13 @@ globalThis.windlass = {
     return failure || snapshot(request, element);
   }),
 
-  // The text of this document, as people see it.
-  holds: ({ text }) => ({ found: !!document.body && matcher(text)(document.body.innerText) }),
+  // The text of this document, as people see it. What is in shadow roots is part of no other text.
+  holds: ({ text }) => {
+    const matches = matcher(text);
+    if (!document.body) return { found: false };
+    return { found: matches(document.body.innerText)
+      || scopesOf(document).slice(1).some(root => matches([...root.children].filter(isRendered).map(child => child.innerText).join(' '))) };
+  },
 
   scrolled: () => ({ x: scrollX, y: scrollY }),
 

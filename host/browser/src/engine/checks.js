@@ -85,13 +85,28 @@ const isStable = async element => {
   return element.isConnected && sameBox(before, element.getBoundingClientRect());
 };
 
-// The part of a box that its scrolling ancestors and the viewport leave to be seen.
+// Whether what is fixed, or absolute, inside of it is so within it.
+const holdsFixed = style => style.transform !== 'none' || style.perspective !== 'none' || style.filter !== 'none'
+  || style.translate !== 'none' || style.rotate !== 'none' || style.scale !== 'none' || style.backdropFilter !== 'none'
+  || /paint|layout|strict|content/.test(style.contain) || /transform|perspective|filter/.test(style.willChange)
+  || style.containerType !== 'normal';
+
+// The part of a box that its scrolling ancestors and the viewport leave to be seen. What is positioned lies in an ancestor
+// further up, and those between do not clip it: that is how menus get out of small boxes.
 const visiblePart = (element, box) => {
   let left = Math.max(box.left, 0), top = Math.max(box.top, 0);
   let right = Math.min(box.right, innerWidth), bottom = Math.min(box.bottom, innerHeight);
+  let inner = element, position = getComputedStyle(element).position;
   for (let node = parentOf(element); node && node !== document.body && node !== document.documentElement; node = parentOf(node)) {
     const style = getComputedStyle(node);
-    if (style.overflow === 'visible' || style.display === 'contents') continue;
+    if (style.display === 'contents') continue;
+    if (position === 'fixed' || position === 'absolute') {
+      if (isMatch(inner, ':modal, :popover-open')) break;
+      if ((position === 'fixed' || style.position === 'static') && !holdsFixed(style)) continue;
+    }
+    inner = node;
+    position = style.position;
+    if (style.overflow === 'visible') continue;
     const clip = node.getBoundingClientRect();
     left = Math.max(left, clip.left);
     top = Math.max(top, clip.top);
@@ -101,7 +116,17 @@ const visiblePart = (element, box) => {
   return { left, top, right, bottom };
 };
 
+// How often something covered an element in a row, so that what sticks to an edge can be got away from.
+const covered = new WeakMap();
+const PLACES = ['center', 'end', 'start'];
+
 const scrollIntoView = element => {
+  const times = covered.get(element);
+  if (times) {
+    const place = PLACES[(times - 1) % PLACES.length];
+    element.scrollIntoView({ block: place, inline: place, behavior: 'instant' });
+    return;
+  }
   const seen = boxesOf(element).every(box => {
     const part = visiblePart(element, box);
     return part.left <= box.left && part.top <= box.top && part.right >= box.right && part.bottom >= box.bottom;
@@ -109,6 +134,16 @@ const scrollIntoView = element => {
   if (!seen) element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
   // The frames around this one may have to scroll, too; this one can't see them.
   else if (window.parent !== window) element.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' });
+};
+
+// A label may hold a link, which is not what is meant: its other parts come first.
+const ownBoxes = label => {
+  const boxes = boxesOf(label);
+  if (!label.querySelector('a[href], button')) return boxes;
+  const range = document.createRange();
+  const own = [...label.childNodes].filter(node => node.nodeType === Node.TEXT_NODE
+    ? normalize(node.data) : node.nodeType === Node.ELEMENT_NODE && !isMatch(node, 'a[href], button, :has(a[href], button)'));
+  return [...own.flatMap(node => { range.selectNode(node); return [...range.getClientRects()]; }), ...boxes];
 };
 
 // The middle of the first piece of the element that can be seen: an inline link may be in several. `position` counts from
@@ -120,7 +155,7 @@ const clickPoint = (element, position) => {
     const part = visiblePart(element, { left: point.x, right: point.x, top: point.y, bottom: point.y });
     return part.left <= part.right && part.top <= part.bottom ? point : null;
   }
-  for (const box of boxesOf(element)) {
+  for (const box of element.localName === 'label' ? ownBoxes(element) : boxesOf(element)) {
     const { left, top, right, bottom } = visiblePart(element, box);
     if (right - left >= 1 && bottom - top >= 1) return { x: (left + right) / 2, y: (top + bottom) / 2 };
   }
@@ -138,11 +173,23 @@ const elementAt = (x, y) => {
   }
 };
 
-// A click on a label is one on its field, and one inside a button is one on the button.
+// What is pressed by a press on what it holds.
+const PRESSED = 'button, a[href], label, [role=button], [role=link], [role=menuitem], [role=option], [role=tab]';
+
+// A click on a label is one on its field, one inside a button is one on the button, and one on a button is one on all that
+// it holds: many a text and icon in it lets the mouse through.
 const receives = (hit, element) => {
   if (isWithin(hit, element)) return true;
+  const around = closestInTree(element, PRESSED);
+  if (around && around !== element && isWithin(hit, around)) return true;
   const label = hit && closestInTree(hit, 'label');
   return !!label && label.control === element;
+};
+
+// Check boxes and radio buttons are often hidden behind what their label shows.
+const shownFor = element => {
+  if (element.localName !== 'input' || !/^(checkbox|radio)$/.test(element.type) || isVisible(element)) return element;
+  return labelsOf(element).find(isVisible) || element;
 };
 
 const ready = async element => {
@@ -157,12 +204,18 @@ const ready = async element => {
 // What an action on `element` asks for besides that: a failed check, or {x, y} in this frame's viewport.
 const aim = async (element, request) => {
   // Disabled before visible and stable: those take a frame, and this is the commoner reason.
-  if (request.enabled && isDisabled(element)) return failed('enabled', { matched: 1, element: describe(element) });
+  const pressed = request.enabled && closestInTree(element, 'button');
+  if (request.enabled && (isDisabled(element) || (pressed && isDisabled(pressed)))) return failed('enabled', { matched: 1, element: describe(element) });
   const wait = await ready(element);
   if (wait) return wait;
   const point = clickPoint(element, request.position);
   if (!point) return failed('in-view', { matched: 1, element: describe(element) });
   const hit = elementAt(point.x, point.y);
-  if (!receives(hit, element)) return failed('hit', { matched: 1, element: describe(element), covering: describe(hit) });
+  if (!receives(hit, element)) {
+    if (closestInTree(element, '[inert]')) return failed('inert', { matched: 1, element: describe(element) });
+    covered.set(element, (covered.get(element) || 0) + 1);
+    return failed('hit', { matched: 1, element: describe(element), covering: describe(hit) });
+  }
+  covered.delete(element);
   return point;
 };

@@ -9,11 +9,25 @@ const announce = element => {
   element.dispatchEvent(new Event('change', { bubbles: true }));
 };
 
+// What has the focus while a part of a text is edited: the whole.
+const editingHost = element => {
+  if (!element.isContentEditable) return element;
+  if (document.designMode === 'on') return document.body;
+  let host = element;
+  while (host.parentElement && host.parentElement.isContentEditable) host = host.parentElement;
+  return host;
+};
+
+const hasFocus = element => element.getRootNode().activeElement === element;
+
+const unfocused = element => failed(closestInTree(element, '[inert]') ? 'inert' : 'focus', { matched: 1, element: describe(element) });
+
 // Focused and selected, so that what is typed replaces what is there; a page may take the focus
 // away again.
 const select = (element, selectAll) => {
-  element.focus();
-  if (element.getRootNode().activeElement !== element) return failed('focus', { matched: 1, element: describe(element) });
+  const host = editingHost(element);
+  host.focus();
+  if (!hasFocus(host)) return unfocused(element);
   selectAll();
   return { how: 'insert' };
 };
@@ -23,8 +37,15 @@ const fillInput = (element, text) => {
   if (SET.has(type)) {
     const value = type === 'color' ? text.trim().toLowerCase() : text.trim();
     element.focus();
+    const before = element.value;
     element.value = value;
-    if (element.value !== value) return failed('value', { final: true, message: `an input of type ${type} does not take this value` });
+    const taken = element.value;
+    // Of a date and a time a page may be told with a blank between them, as people write them.
+    if (taken !== value && taken !== value.replace(/^([\d-]+) ([\d:.]+)$/, '$1T$2')) {
+      element.value = before;
+      const instead = taken ? `: it would be "${taken}"` : '';
+      return failed('value', { final: true, message: `an input of type ${type} does not take this value${instead}` });
+    }
     announce(element);
     return { how: 'set' };
   }
@@ -63,6 +84,11 @@ const fillElement = (element, text) => {
 
 // The field that stands behind a match: a label stands for its own.
 const fieldOf = element => element.localName === 'label' && element.control ? element.control : element;
+
+const takesKeys = element => {
+  if (!isRendered(element)) return failed('visible', { matched: 1, element: describe(element) });
+  return isDisabled(element) ? failed('enabled', { matched: 1, element: describe(element) }) : null;
+};
 
 const editable = (element, readOnlyCounts) => {
   if (!isVisible(element)) return failed('visible', { matched: 1, element: describe(element) });

@@ -73,15 +73,17 @@ const byText = (root, wanted) => {
   const contains = wanted.regex == null ? matcher({ text: wanted.text }) : () => true;
   const found = [];
   for (const scope of scopesOf(root)) {
-    const pending = [...scope.children].reverse();
+    const pending = [];
+    const descend = node => { for (let child = node.lastElementChild; child; child = child.previousElementSibling) pending.push(child); };
     const matched = [];
+    descend(scope);
     while (pending.length) {
       const element = pending.pop();
       if (TEXTLESS.has(element.localName) || element.localName === 'head') continue;
       if (element.localName !== 'input' && element.childElementCount) {
         // A button's text is its value, which is in no text content.
         if (!contains(element.textContent) && !element.querySelector('input')) continue;
-        for (const child of [...element.children].reverse()) pending.push(child);
+        descend(element);
       }
       if (matches(plainText(element))) matched.push(element);
     }

@@ -9,11 +9,39 @@ const INPUT_ROLES = {
 const TAG_ROLES = {
   article: 'article', aside: 'complementary', blockquote: 'blockquote', button: 'button', code: 'code', dd: 'definition',
   details: 'group', dfn: 'term', dialog: 'dialog', dt: 'term', em: 'emphasis', fieldset: 'group', figure: 'figure',
-  h1: 'heading', h2: 'heading', h3: 'heading', h4: 'heading', h5: 'heading', h6: 'heading', hr: 'separator', li: 'listitem',
+  h1: 'heading', h2: 'heading', h3: 'heading', h4: 'heading', h5: 'heading', h6: 'heading', hr: 'separator',
   main: 'main', math: 'math', menu: 'list', meter: 'meter', nav: 'navigation', ol: 'list', optgroup: 'group', option: 'option',
   output: 'status', p: 'paragraph', progress: 'progressbar', search: 'search', strong: 'strong', summary: 'button', svg: 'img',
-  table: 'table', tbody: 'rowgroup', textarea: 'textbox', tfoot: 'rowgroup', thead: 'rowgroup', time: 'time', tr: 'row',
-  ul: 'list', iframe: 'iframe',
+  table: 'table', textarea: 'textbox', time: 'time',
+  ul: 'list', iframe: 'iframe', frame: 'iframe', del: 'deletion', ins: 'insertion', s: 'deletion', mark: 'mark',
+};
+// A page may name several roles, and one that is none: the first that is one counts (WAI-ARIA 1.2, 8.1).
+const ROLES = new Set(('alert alertdialog application article banner blockquote button caption cell checkbox code columnheader '
+  + 'combobox complementary contentinfo definition deletion dialog directory document emphasis feed figure form generic grid '
+  + 'gridcell group heading img insertion link list listbox listitem log main mark marquee math menu menubar menuitem '
+  + 'menuitemcheckbox menuitemradio meter navigation none note option paragraph presentation progressbar radio radiogroup region '
+  + 'row rowgroup rowheader scrollbar search searchbox separator slider spinbutton status strong subscript suggestion '
+  + 'superscript switch tab table tablist tabpanel term textbox time timer toolbar tooltip tree treegrid treeitem').split(' '));
+const explicitRole = given => {
+  for (const role of given.toLowerCase().trim().split(/\s+/)) {
+    if (ROLES.has(role)) return role;
+    if (role === 'image') return 'img';
+  }
+  return '';
+};
+const isPlain = element => /^(none|presentation)$/.test(element.getAttribute('role') || '');
+
+// The parts of a list or table that is none to people are none either.
+const partRole = (element, tag) => {
+  if (tag === 'li') return element.parentElement && isPlain(element.parentElement) ? '' : 'listitem';
+  const table = element.closest('table');
+  if (table && isPlain(table)) return '';
+  if (tag === 'tr') return 'row';
+  if (tag === 'td') return table && /^(tree)?grid$/.test(table.getAttribute('role') || '') ? 'gridcell' : 'cell';
+  if (tag !== 'th') return 'rowgroup';
+  if (element.scope) return element.scope.startsWith('row') ? 'rowheader' : 'columnheader';
+  const isData = cell => cell && cell.localName === 'td' && normalize(cell.textContent);
+  return isData(element.nextElementSibling) || isData(element.previousElementSibling) ? 'rowheader' : 'columnheader';
 };
 const SECTIONING = 'article, aside, main, nav, section';
 const isNamed = element => ['aria-label', 'aria-labelledby', 'title'].some(name => (element.getAttribute(name) || '').trim());
@@ -32,8 +60,8 @@ const implicitRole = element => {
     case 'form': return isNamed(element) ? 'form' : '';
     case 'header': return element.parentElement && element.parentElement.closest(SECTIONING) ? '' : 'banner';
     case 'footer': return element.parentElement && element.parentElement.closest(SECTIONING) ? '' : 'contentinfo';
-    case 'td': return closestInTree(element, '[role=grid], [role=treegrid]') ? 'gridcell' : 'cell';
-    case 'th': return element.scope === 'row' || element.scope === 'rowgroup' ? 'rowheader' : 'columnheader';
+    case 'li': case 'td': case 'th': case 'tr': case 'tbody': case 'thead': case 'tfoot': return partRole(element, tag);
+    case 'object': case 'embed': return [...frameElements.values()].some(shown => shown.deref() === element) ? 'iframe' : '';
   }
   if (TAG_ROLES[tag]) return TAG_ROLES[tag];
   return element.isContentEditable && !(element.parentElement && element.parentElement.isContentEditable) ? 'textbox' : '';
@@ -41,7 +69,7 @@ const implicitRole = element => {
 
 const roleOf = element => {
   const given = element.getAttribute('role');
-  const explicit = given ? given.trim().split(/\s+/)[0] : '';
+  const explicit = given ? explicitRole(given) : '';
   if (!explicit) return implicitRole(element);
   // "presentation" does not hold for what can be focused.
   if (explicit === 'presentation' || explicit === 'none') return element.tabIndex >= 0 ? implicitRole(element) : '';
@@ -79,7 +107,7 @@ const contentOf = node => {
     const style = getComputedStyle(child);
     if (style.display === 'none' || (style.visibility !== 'visible' && style.display !== 'contents')) continue;
     const own = ownText(child);
-    text += style.display.startsWith('inline') || style.display === 'contents' ? own : ` ${own} `;
+    text += (style.display === 'inline' && child.localName !== 'br') || style.display === 'contents' ? own : ` ${own} `;
   }
   return text;
 };
@@ -118,6 +146,12 @@ const labelsOf = element => {
   return labels.get(element) || [];
 };
 
+// What styles put into an element that holds nothing. The letters of icon fonts say nothing to people.
+const drawnText = element => normalize(['::before', '::after'].map(part => {
+  const content = /^"((?:[^"\\]|\\.)*)"/.exec(getComputedStyle(element, part).content);
+  return content ? content[1].replace(/\\(.)/g, '$1').replace(/\p{Co}/gu, '') : '';
+}).join(' '));
+
 const nameOf = (element, role = roleOf(element)) => {
   const ids = element.getAttribute('aria-labelledby');
   if (ids) {
@@ -152,10 +186,12 @@ const nameOf = (element, role = roleOf(element)) => {
   const caption = part && element.querySelector(`:scope > ${part}`);
   if (caption && normalize(caption.textContent)) return normalize(caption.textContent);
   if (NAMED_BY_CONTENT.has(role)) {
-    const content = normalize(contentText(element));
+    const content = normalize(contentText(element)) || drawnText(element);
     if (content) return content;
   }
-  return normalize(element.getAttribute('title') || element.getAttribute('placeholder') || element.getAttribute('aria-placeholder'));
+  const other = normalize(element.getAttribute('title') || element.getAttribute('placeholder') || element.getAttribute('aria-placeholder'));
+  if (!other && tag === 'optgroup') return normalize(element.label);
+  return !other && type === 'file' ? 'Choose File' : other;
 };
 
 // ---- states ----

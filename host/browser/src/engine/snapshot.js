@@ -14,19 +14,36 @@ const DEPTH = 400;
 const quote = text => JSON.stringify(text.toWellFormed());
 const scalar = text => (/^[\p{L}\p{N}][^\n"'#:{}[\]\\]*$/u.test(text) ? text.toWellFormed() : quote(text));
 
-const describedValue = element => {
+const VALUED = new Set(['slider', 'progressbar', 'meter', 'spinbutton', 'scrollbar']);
+
+const describedValue = (element, role) => {
   if (element.localName === 'textarea' || (element.localName === 'input' && !PLAIN_INPUT.test(element.type))) {
     return element.type === 'password' ? '•'.repeat(element.value.length) : element.value;
   }
-  return element.localName === 'input' && element.type === 'range' ? element.value : '';
+  if (element.localName === 'input' && element.type === 'file') return [...element.files].map(file => file.name).join(', ');
+  if (element.localName === 'input' && (element.type === 'range' || element.type === 'color')) return element.value;
+  if (!VALUED.has(role)) return '';
+  const now = element.getAttribute('aria-valuetext') || element.getAttribute('aria-valuenow');
+  if (now) return now;
+  if (element.localName === 'progress') return element.position < 0 ? '' : `${Math.round(element.position * 100)} %`;
+  return element.localName === 'meter' ? String(element.value) : '';
 };
 
 // Fixed outside the viewport, or before the beginning of the page: no scrolling gets there.
 const isOutOfReach = (element, fixed, view) => {
   const box = element.getBoundingClientRect();
-  if (box.right + view.x <= 0 || box.bottom + view.y <= 0) return box.width > 0;
+  if (box.right + view.x <= view.begin || box.bottom + view.y <= 0) return box.width > 0;
   return fixed && (box.left >= view.width || box.top >= view.height || box.right <= 0 || box.bottom <= 0);
 };
+
+// The hidden check box, radio button or file input that a label stands for.
+const hiddenField = label => {
+  const field = label.control;
+  return field && field.localName === 'input' && /^(checkbox|radio|file)$/.test(field.type) && !isRendered(field) ? field : null;
+};
+
+// Names that are as long as this are made of what the element holds; what is cut off them has to be shown there.
+const HOLDERS = new Set(['row', 'cell', 'gridcell', 'columnheader', 'rowheader', 'treeitem']);
 
 // What has the focus, however deep in shadow roots.
 const activeElement = () => {
@@ -64,7 +81,19 @@ class Snapshot {
     this.disabled = 0;
     this.active = activeElement();
     // Read once: nothing moves while a snapshot is taken.
-    this.view = { x: scrollX, y: scrollY, width: innerWidth, height: innerHeight };
+    this.view = { x: scrollX, y: scrollY, width: innerWidth, height: innerHeight, begin: 0 };
+    const scroller = document.scrollingElement;
+    // What is written from the right begins there, and goes on to the left of what a page begins with.
+    const { direction, writingMode } = getComputedStyle(scroller || document.documentElement);
+    if (scroller && (writingMode === 'horizontal-tb' ? direction === 'rtl' : /-rl$/.test(writingMode))) {
+      this.view.begin = scroller.clientWidth - scroller.scrollWidth;
+    }
+    // Asked of all elements only where there is one, outside of shadow roots.
+    this.unfound = !!document.querySelector('[hidden=until-found]');
+    this.inert = !!document.querySelector('[inert]');
+    // Nothing behind it can be acted on.
+    this.modal = [...document.querySelectorAll('dialog:modal')].pop() || null;
+    if (this.modal) this.disabled++;
   }
 
   push(line) {
@@ -103,7 +132,10 @@ class Snapshot {
 
   children(node, depth, inName, pointer) {
     let options = 0;
+    // All but its head is hidden.
+    const closed = node.localName === 'details' && !node.open;
     for (const child of listed(node)) {
+      if (closed && child.localName !== 'summary') continue;
       if (child.nodeType === Node.TEXT_NODE) {
         if (!inName) this.pending += child.data;
       } else if (child.nodeType === Node.ELEMENT_NODE && !DROPPED.has(child.localName)) {
@@ -118,7 +150,7 @@ class Snapshot {
     if (element.getAttribute('aria-hidden') === 'true') return;
     const style = getComputedStyle(element);
     const display = style.display;
-    if (display === 'none') return;
+    if (display === 'none' || (this.unfound && element.getAttribute('hidden') === 'until-found')) return;
     if (this.level > DEPTH) {
       this.more++;
       return;
@@ -126,12 +158,13 @@ class Snapshot {
     const block = !display.startsWith('inline') && display !== 'contents';
     // What is fixed is a block, whatever it was.
     const fixed = block && style.position === 'fixed' ? 1 : 0;
-    const disabled = element.getAttribute('aria-disabled') === 'true' ? 1 : 0;
+    let disabled = element.getAttribute('aria-disabled') === 'true' || (this.inert && element.hasAttribute('inert')) ? 1 : 0;
+    if (element === this.modal) disabled -= this.disabled;
     this.level++;
     this.fixed += fixed;
     this.disabled += disabled;
     try {
-      this.visit(element, style, block, depth, inName, pointer);
+      this.visit(element, style, display, block, depth, inName, pointer);
     } finally {
       this.level--;
       this.fixed -= fixed;
@@ -139,9 +172,10 @@ class Snapshot {
     }
   }
 
-  visit(element, style, block, depth, inName, pointer) {
+  visit(element, style, display, block, depth, inName, pointer) {
     const visible = style.visibility === 'visible';
-    const role = visible ? roleOf(element) : '';
+    const field = visible && element.localName === 'label' && hiddenField(element) || element;
+    const role = visible ? roleOf(field) : '';
     const acting = ACTED_ON.has(role);
     // Asked for where it says something: styles are what takes the longest.
     const pointed = !pointer && (!acting || !!element.firstElementChild || !!rootOf(element)) && style.cursor === 'pointer';
@@ -154,9 +188,13 @@ class Snapshot {
         this.more++;
         return;
       }
+      if (block && !role && style.contentVisibility === 'hidden') return;
+      const apart = !block && (display === 'inline' ? element.localName === 'br' : display !== 'contents');
       if (block) this.flush(indent);
+      else if (apart) this.pending += ' ';
       this.children(element, depth, inName, pointer || pointed);
       if (block) this.flush(indent);
+      else if (apart) this.pending += ' ';
       return;
     }
     this.flush(indent);
@@ -165,9 +203,11 @@ class Snapshot {
       this.count(element);
       return;
     }
-    const name = nameOf(element, role);
+    let name = nameOf(field, role);
+    const long = name.length > NAME_LENGTH && !!element.firstElementChild;
+    if (long && HOLDERS.has(role)) name = '';
     const at = this.lines.length;
-    if (!this.push(this.line(element, role, name, acted, indent))) {
+    if (!this.push(this.line(element, field, role, name, acted, indent))) {
       this.count(element);
       return;
     }
@@ -178,9 +218,9 @@ class Snapshot {
       for (const [frame, shown] of frameElements) if (shown.deref() === element) this.shown.push({ frame, line: this.lines.length, indent: depth + 1 });
       return;
     }
-    const value = describedValue(element);
+    const value = describedValue(field, role);
     if (value) this.push(`${indent}  - text: ${quote(cut(value, NAME_LENGTH))}`);
-    const named = !!name && NAMED_BY_CONTENT.has(role);
+    const named = !!name && !long && NAMED_BY_CONTENT.has(role);
     if (element.localName !== 'textarea') this.children(element, depth + 1, named || inName, pointer || pointed);
     if (named) this.pending = '';
     else this.flush(`${indent}  `);
@@ -193,16 +233,18 @@ class Snapshot {
     }
   }
 
-  line(element, role, name, acted, indent) {
+  // `field` has the states: the element itself, or what it stands for.
+  line(element, field, role, name, acted, indent) {
     let line = `${indent}- ${role || 'generic'}`;
     if (name) line += ` ${quote(cut(name, NAME_LENGTH))}`;
     if (role === 'heading') line += ` [level=${stateOf(element, 'level') || 2}]`;
-    const checked = CHECKABLE.has(role) && role !== 'option' ? stateOf(element, 'checked') : false;
+    const checked = CHECKABLE.has(role) && role !== 'option' ? stateOf(field, 'checked') : false;
     if (checked) line += checked === 'mixed' ? ' [checked=mixed]' : ' [checked]';
     if (role === 'option' || role === 'tab' || element.hasAttribute('aria-selected')) if (stateOf(element, 'selected')) line += ' [selected]';
-    if (acted && (this.disabled || element.matches(':disabled'))) line += ' [disabled]';
+    if ((acted || role === 'option') && (this.disabled || isMatch(field, ':disabled'))) line += ' [disabled]';
     if ((element.hasAttribute('aria-expanded') || element.localName === 'summary' || element.localName === 'details') && stateOf(element, 'expanded')) line += ' [expanded]';
     if (element.hasAttribute('aria-pressed') && stateOf(element, 'pressed')) line += ' [pressed]';
+    if (acted && !/^(false)?$/.test(element.getAttribute('aria-invalid') || '')) line += ' [invalid]';
     if (element === this.active) line += ' [active]';
     if (acted && isOutOfReach(element, this.fixed > 0, this.view)) line += ' [off-screen]';
     if (acted && role !== 'option') line += ` [ref=${this.refFor(element)}]`;
@@ -214,7 +256,8 @@ class Snapshot {
 const snapshot = (request, root) => {
   const made = new Snapshot(request);
   const above = root && parentOf(root);
-  if (above && closestInTree(above, '[aria-disabled="true"]')) made.disabled++;
+  if (above && closestInTree(above, '[aria-disabled="true"], [inert]')) made.disabled++;
+  if (above && made.modal && isWithin(above, made.modal)) made.disabled--;
   if (root) made.element(root, 0, false, false);
   else if (document.body) made.children(document.body, 0, false, false);
   else if (document.documentElement) made.children(document.documentElement, 0, false, false);

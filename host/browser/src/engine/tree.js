@@ -1,7 +1,13 @@
 // The tree as people see it: shadow roots and slots resolved, and what of it can be seen.
 // All files of this folder are one function body, in the order of page/world.rs.
 
-const normalize = text => (text ? text.replace(/[\s\u200b\u00ad]+/g, ' ').trim() : '');
+// What has no width is not there, wherever it stands. Few texts have it, and all are asked.
+const withoutWidthless = text => (text.includes('\u200b') || text.includes('\u00ad') ? text.replace(/[\u200b\u00ad]+/g, '') : text);
+const normalize = text => (text ? withoutWidthless(text).replace(/\s+/g, ' ').trim() : '');
+
+// A form answers for its properties with its fields of that name, be it `matches` or `children`.
+const matchesOf = Element.prototype.matches;
+const isMatch = (element, selector) => matchesOf.call(element, selector);
 
 // ---- the composed tree: shadow roots in place of their hosts' children, slotted nodes in place of
 // their slots ----
@@ -28,7 +34,7 @@ const isWithin = (element, ancestor) => {
 };
 
 const closestInTree = (element, selector) => {
-  for (let node = element; node; node = parentOf(node)) if (node.matches(selector)) return node;
+  for (let node = element; node; node = parentOf(node)) if (isMatch(node, selector)) return node;
   return null;
 };
 
@@ -57,7 +63,7 @@ const isVisible = element => isRendered(element) && boxesOf(element).some(box =>
 
 const isHiddenFromAria = element => !isRendered(element) || !!closestInTree(element, '[aria-hidden="true"]');
 
-const isDisabled = element => element.matches(':disabled') || !!closestInTree(element, '[aria-disabled="true"]');
+const isDisabled = element => isMatch(element, ':disabled') || !!closestInTree(element, '[aria-disabled="true"]');
 
 // Without half of a pair of surrogates at the end.
 const cut = (text, length) => {

@@ -17,11 +17,14 @@ const witness = event => {
       || receives(elementAt(event.clientX, event.clientY), armed.element));
     armed.first = lands ? 'hit' : describe(hit);
   }
+  // Such a link does what it does a moment after its click.
+  if (event.type === 'click' && event.composedPath().some(isScriptLink)) armed.later = true;
   if (armed.first !== 'hit') {
     event.preventDefault();
     event.stopImmediatePropagation();
   }
 };
+const isScriptLink = node => node.protocol === 'javascript:' && (node.localName === 'a' || node.localName === 'area');
 for (const kind of ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'auxclick', 'dblclick']) {
   addEventListener(kind, witness, { capture: true, passive: false });
 }

@@ -97,20 +97,20 @@ fn parse(step: &str) -> Result<Step, String> {
     if step.is_empty() {
         return Err("a step is empty".into());
     }
-    if step.starts_with("//") || step.starts_with("(//") {
+    if step.starts_with("//") || step.starts_with("(//") || step == ".." || step.starts_with("../") {
         return Ok(Step::Xpath { xpath: step.into() });
     }
     // No CSS selector begins with a word and an equals sign.
     let kind = step
         .split_once('=')
         .filter(|(word, _)| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-'));
-    let Some((kind, rest)) = kind else { return Ok(Step::Css { css: step.into() }) };
+    let Some((kind, rest)) = kind else { return css(step) };
     let rest = rest.trim();
     if rest.is_empty() && kind != "role" {
         return Err(format!("{kind}= is empty"));
     }
     Ok(match kind {
-        "css" => Step::Css { css: rest.into() },
+        "css" => css(rest)?,
         "xpath" => Step::Xpath { xpath: rest.into() },
         "role" => role(rest)?,
         "text" => Step::Text { text: value(rest)? },
@@ -142,6 +142,31 @@ fn parse(step: &str) -> Result<Step, String> {
         "has-not" => Step::Has { has: inner(kind, rest)?, not: true },
         _ => return Err(format!("unknown kind `{kind}=`; known: {KINDS}")),
     })
+}
+
+/// What other tools have added to CSS, and the step that does the same.
+const NO_CSS: [(&str, &str); 6] = [
+    (":has-text(", "has-text="),
+    (":text(", "text="),
+    (":text-is(", "text=\"…\"s"),
+    (":text-matches(", "text=/…/"),
+    (":visible", "visible=true"),
+    (":nth-match(", "nth="),
+];
+
+fn css(selector: &str) -> Result<Step, String> {
+    if selector.starts_with(['"', '\'']) {
+        return Err(format!("{selector} is no CSS; a text is `text={selector}`"));
+    }
+    Ok(Step::Css { css: selector.into() })
+}
+
+/// What to write instead, for a locator that Chromium does not take.
+pub(crate) fn hint(locator: &str) -> String {
+    let found = NO_CSS.iter().find(|(other, _)| locator.contains(other));
+    found
+        .map(|(other, step)| format!(" `{other}` is no CSS; write ` >> {step}` behind a selector."))
+        .unwrap_or_default()
 }
 
 fn inner(kind: &str, text: &str) -> Result<Vec<Step>, String> {

@@ -85,7 +85,7 @@ impl Failed {
             "hit" => {
                 return covered(name, self.covering.as_deref().unwrap_or("something"), deadline);
             }
-            "selector" => Error::invalid(format!("locator `{name}`: {message}")),
+            "selector" => Error::invalid(format!("locator `{name}`: {message}{}", crate::locator::hint(name))),
             "fillable" | "value" | "select" | "checkable" => Error::invalid(format!("`{name}`: {message}")),
             "origin" => {
                 let text = format!("`{name}` is in a document of {message}, where the secret may not go");
@@ -96,6 +96,7 @@ impl Failed {
             "enabled" => late("is disabled"),
             "focus" => late("does not keep the focus"),
             "editable" => late("is read-only"),
+            "inert" => late("is inert"),
             "stable" => late("keeps moving"),
             "in-view" => late("can't be scrolled into view"),
             "hidden" => late("is still visible"),

@@ -1,13 +1,15 @@
 //! Forms: filling in, checking, selecting.
 
+use std::time::Duration;
+
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Page;
 use super::mouse::Gesture;
 use super::seek::Answered;
 use crate::call::Call;
-use crate::error::Error;
+use crate::error::{Code, Error};
 use crate::locator::Locator;
 use crate::options::ClickOptions;
 
@@ -21,10 +23,8 @@ struct Selected {
     selected: Vec<String>,
 }
 
-#[derive(Deserialize)]
-struct Checked {
-    checked: Option<String>,
-}
+/// How long a page may take to show what a click has checked: some ask their server first.
+const ANSWER: Duration = Duration::from_secs(1);
 
 impl Page {
     /// Replaces the value of the one match, once it is visible, enabled and editable.
@@ -77,12 +77,12 @@ impl Page {
         if self.hit(&locator, Some(wanted), &Gesture::Click(&click), &deadline).await? {
             let live = self.live();
             let waiting_for = format!("`{}` to be checked", locator.text);
-            let now = self.on_match::<Checked>("checked", &locator, &json!({}), &live, (&waiting_for, &deadline)).await;
+            let moment = deadline.at_most(ANSWER);
+            let request = json!({"wanted": wanted.to_string()});
+            let now = self.on_match::<Value>("checked", &locator, &request, &live, (&waiting_for, &moment)).await;
             live.over();
             // The click may have led elsewhere: then there is nothing to compare.
-            if let Ok(Answered { value: Checked { checked: Some(now) }, .. }) = now
-                && now != wanted.to_string()
-            {
+            if now.is_err_and(|error| error.code == Code::Unavailable) {
                 let text = format!(
                     "`{}` was clicked, but it is not {}",
                     locator.text,

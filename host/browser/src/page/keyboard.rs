@@ -140,7 +140,11 @@ impl Page {
 
     async fn keys_handled(&self, navigations: u64, deadline: &Deadline) {
         // They are pressed, whatever comes of this.
-        let _ = self.ask_main::<Value>("handled", &Value::Null, "the keys", deadline).await;
+        tokio::select! {
+            biased;
+            _ = self.ask_main::<Value>("handled", &Value::Null, "the keys", deadline) => {}
+            () = self.leaving(navigations) => {}
+        }
         self.settle(navigations, deadline).await;
     }
 

@@ -160,18 +160,27 @@ impl Page {
         around: &[Place],
         (waiting_for, deadline): (&str, &Deadline),
     ) -> Result<Option<Clicked>, Error> {
+        let navigations = self.inner.tab.state.borrow().navigations;
         let same_document = self.send_input(events, waiting_for, deadline).await?;
-        for parent in around {
-            if let Some(Clicked { covering: Some(covering), .. }) =
-                self.ask_once(parent, "clicked", &Value::Null, waiting_for, deadline).await?
-            {
-                return Ok(Some(Clicked { hit: false, covering: Some(covering) }));
+        let witnesses = async {
+            for parent in around {
+                if let Some(Clicked { covering: Some(covering), .. }) =
+                    self.ask_once(parent, "clicked", &Value::Null, waiting_for, deadline).await?
+                {
+                    return Ok(Some(Clicked { hit: false, covering: Some(covering) }));
+                }
             }
-        }
-        if same_document {
-            self.ask_once(place, "clicked", &Value::Null, waiting_for, deadline).await
-        } else {
-            Ok(None)
+            if same_document {
+                self.ask_once(place, "clicked", &Value::Null, waiting_for, deadline).await
+            } else {
+                Ok(None)
+            }
+        };
+        tokio::select! {
+            biased;
+            clicked = witnesses => clicked,
+            // It leads to a server that takes its time.
+            () = self.leaving(navigations) => Ok(None),
         }
     }
 

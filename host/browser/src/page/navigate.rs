@@ -20,6 +20,10 @@ const SETTLE: Duration = Duration::from_secs(5);
 
 const EMPTY_ERROR: &str = "net::ERR_HTTP_RESPONSE_CODE_FAILURE";
 
+/// A page that is being left and has not answered within this time will not before the next document is there: Chromium
+/// passes nothing on to it any more.
+const LEAVING: Duration = Duration::from_secs(1);
+
 /// A page that does not answer for this long stands still.
 const STANDSTILL: Duration = Duration::from_secs(1);
 
@@ -219,6 +223,14 @@ impl Page {
             }
             None => Error::new(Code::Timeout, format!("{url} did not become a document within {timeout}")),
         }
+    }
+
+    /// Returns when a navigation that began after `navigations` keeps the page from answering.
+    pub(super) async fn leaving(&self, navigations: u64) {
+        let mut state = self.inner.tab.state.subscribe();
+        // The sender lives in the tab.
+        let _ = state.wait_for(|state| state.navigating && state.navigations != navigations).await;
+        tokio::time::sleep(LEAVING).await;
     }
 
     /// Waits for the navigation that began after `navigations`, if one did: until there is a new

@@ -224,3 +224,67 @@ async fn a_text_is_found_quickly_on_a_large_page() {
     // A generous limit: it takes some 20 ms on an idle machine.
     assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
 }
+
+#[tokio::test]
+async fn a_form_with_fields_named_like_its_properties_is_a_form() {
+    let fields: String =
+        ["children", "matches", "id", "title", "name", "type", "role", "hidden", "style", "labels", "slot"]
+            .map(|name| format!("<label>The {name} <input name={name}></label>"))
+            .concat();
+    let (_world, page) = World::showing(&format!(
+        "<form id=f onsubmit='return false'>{fields}<p>Inside</p><button onclick=\"this.textContent='pressed'\">Go</button></form>"
+    ))
+    .await;
+    page.text("text=Inside", &within(2000)).await.unwrap();
+    page.text("form >> text=Inside", &within(2000)).await.unwrap();
+    page.fill("label=The children", "2", &within(2000)).await.unwrap();
+    page.click("role=button[name=\"Go\"]", &within(2000)).await.unwrap();
+    assert_eq!(page.text("button", &call()).await.unwrap(), "pressed");
+    assert!(page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap().contains("\"pressed\""));
+}
+
+#[tokio::test]
+async fn letters_without_a_width_are_not_part_of_a_text() {
+    let (_world, page) =
+        World::showing("<p id=a>zero\u{200b}width</p><button id=b>Donau\u{ad}dampf\u{ad}schiff</button>").await;
+    assert_eq!(page.attribute("text=zerowidth", "id", &within(1000)).await.unwrap().as_deref(), Some("a"));
+    let ship = page.attribute("role=button[name=\"Donaudampfschiff\"s]", "id", &within(1000)).await;
+    assert_eq!(ship.unwrap().as_deref(), Some("b"));
+}
+
+#[tokio::test]
+async fn a_role_is_the_first_that_is_one_and_parts_of_nothing_are_nothing() {
+    let (_world, page) = World::showing(
+        "<div id=b role='fancy BUTTON link'>B</div><ul role=none><li>x</ul><table role=presentation><tr><td>x</table>\
+         <table><tr><th id=h>Total<td>9</table><table><tr><th id=c>Name<th>Price</table><del id=d>19</del>",
+    )
+    .await;
+    for (locator, id) in
+        [("role=button", "b"), ("role=rowheader", "h"), ("role=columnheader[name=Name]", "c"), ("role=deletion", "d")]
+    {
+        assert_eq!(page.attribute(locator, "id", &within(1000)).await.unwrap().as_deref(), Some(id), "{locator}");
+    }
+    for (locator, count) in [("role=link", 0), ("role=listitem", 0), ("role=row", 2), ("role=cell", 1)] {
+        assert_eq!(page.count(locator, &call()).await.unwrap(), count, "{locator}");
+    }
+}
+
+#[tokio::test]
+async fn a_text_in_a_shadow_root_can_be_waited_for() {
+    let (_world, page) = World::showing(
+        "<p>outside</p><x-p></x-p><script>customElements.define('x-p',class extends HTMLElement{connectedCallback(){\
+         this.attachShadow({mode:'open'}).innerHTML='<style>p{color:red}</style><p>Within the root</p>'}})</script>",
+    )
+    .await;
+    page.wait_for_text("within the root", false, &within(2000)).await.unwrap();
+    assert_code(page.wait_for_text("color:red", false, &within(100)).await, Code::Timeout);
+}
+
+#[tokio::test]
+async fn words_of_other_tools_are_explained() {
+    let (_world, page) = World::showing("<p>Text</p>").await;
+    let error = assert_code(page.text("p:has-text(\"Text\")", &call()).await, Code::Invalid);
+    assert!(error.message.ends_with("`:has-text(` is no CSS; write ` >> has-text=` behind a selector."), "{error}");
+    assert_code(page.text("p:visible", &call()).await, Code::Invalid);
+    assert_eq!(page.attribute("text=Text >> ..", "class", &call()).await.unwrap(), None);
+}

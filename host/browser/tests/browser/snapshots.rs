@@ -153,3 +153,124 @@ async fn a_ref_is_never_another_element() {
     page.click(&reference(&third, "Other"), &call()).await.unwrap();
     assert_code(page.text("ref=e9999", &call()).await, Code::StaleRef);
 }
+
+#[tokio::test]
+async fn a_snapshot_shows_what_can_be_seen_and_used_and_nothing_else() {
+    let (_world, page) = World::showing(
+        "<details><summary>More</summary><p>Folded <button>In</button></p></details><div hidden=until-found><button>Unfound</button></div>\
+         <div style='content-visibility:hidden'>Skipped<button>Skipped</button></div><div inert><button>Inert</button></div>\
+         <input type=checkbox id=c style='display:none' checked><label for=c>Fancy</label><label>Photo <input type=file hidden></label>\
+         <select aria-label=Size size=4><optgroup label=Small><option>S<option disabled>XS</optgroup></select><input type=file>\
+         <div role='text button'>First role</div><ul role=presentation><li>Plain</ul><button class=x></button><button class=y title=Edit></button>\
+         <style>.x::before{content:'Close'}.y::before{content:'\\e001'}</style>",
+    )
+    .await;
+    let snapshot = page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap();
+    let expected = [
+        "- group:",
+        "  - button \"More\" [ref=e1]",
+        "- button \"Inert\" [disabled] [ref=e2]",
+        "- checkbox \"Fancy\" [checked] [ref=e3]",
+        "- button \"Photo\" [ref=e4]",
+        "- listbox \"Size\" [ref=e5]:",
+        "  - group \"Small\":",
+        "    - option \"S\"",
+        "    - option \"XS\" [disabled]",
+        "- button \"Choose File\" [ref=e6]",
+        "- button \"First role\" [ref=e7]",
+        "- text: Plain",
+        "- button \"Close\" [ref=e8]",
+        "- button \"Edit\" [ref=e9]",
+    ]
+    .join("\n");
+    assert_eq!(snapshot, expected);
+    page.uncheck("ref=e3", &call()).await.unwrap();
+    page.click("ref=e1", &call()).await.unwrap();
+    let snapshot = page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap();
+    assert!(snapshot.contains("- checkbox \"Fancy\" [ref=e3]"), "{snapshot}");
+    assert!(snapshot.contains("    - text: Folded\n    - button \"In\""), "{snapshot}");
+}
+
+#[tokio::test]
+async fn values_that_people_see_are_shown_and_lines_are_apart() {
+    let (_world, page) = World::showing(
+        "<progress value=3 max=10 aria-label=Done></progress><div role=slider aria-valuenow=5 tabindex=0 aria-label=Volume></div>\
+         <input type=color value='#ff0000' aria-label=Colour><input aria-invalid=true aria-label=Mail><div>One<br>two</div>\
+         <button>Two<br>lines</button><a href=#><span style='display:inline-block'>3</span><span>new</span></a>",
+    )
+    .await;
+    let snapshot = page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap();
+    let expected = [
+        "- progressbar \"Done\": \"30 %\"",
+        "- slider \"Volume\" [ref=e1]: \"5\"",
+        "- button \"Colour\" [ref=e2]: \"#ff0000\"",
+        "- textbox \"Mail\" [invalid] [ref=e3]",
+        "- text: One two",
+        "- button \"Two lines\" [ref=e4]",
+        "- link \"3 new\" [ref=e5]:",
+        "  - /url: \"#\"",
+    ]
+    .join("\n");
+    assert_eq!(snapshot, expected);
+}
+
+#[tokio::test]
+async fn what_lies_behind_a_modal_dialog_is_marked() {
+    let (_world, page) = World::showing(
+        "<button>Behind</button><main><dialog id=d><button>Over</button></dialog></main><script>d.showModal()</script>",
+    )
+    .await;
+    let snapshot = page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap();
+    assert!(snapshot.contains("\"Behind\" [disabled]") && !snapshot.contains("\"Over\" [disabled]"), "{snapshot}");
+    let options = SnapshotOptions { root: Some("dialog button".into()), ..SnapshotOptions::default() };
+    let part = page.snapshot(&options, &call()).await.unwrap();
+    assert!(part.contains("\"Over\"") && !part.contains("[disabled]"), "{part}");
+    page.evaluate("d.close()", &serde_json::Value::Null, &call()).await.unwrap();
+    let snapshot = page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap();
+    assert!(!snapshot.contains("[disabled]"), "{snapshot}");
+}
+
+#[tokio::test]
+async fn a_page_written_from_the_right_begins_there() {
+    let (world, page) = World::showing(
+        "<script>document.dir='rtl'</script><div style='width:3000px'><button style='margin-right:1800px'>Reached</button></div>\
+         <button style='position:absolute;right:-400px;width:100px'>Lost</button>",
+    )
+    .await;
+    let snapshot = page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap();
+    assert!(!snapshot.contains("\"Reached\" [off-screen]"), "{snapshot}");
+    page.click("text=Reached", &within(2000)).await.unwrap();
+    let upright = "<script>document.documentElement.style.writingMode='vertical-rl'</script><p style='width:3000px'><button>Left</button>";
+    page.goto(&world.site.page("/", upright), &call()).await.unwrap();
+    let snapshot = page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap();
+    assert!(!snapshot.contains("[off-screen]"), "{snapshot}");
+}
+
+#[tokio::test]
+async fn nothing_is_lost_of_a_long_row() {
+    let cells: String = (0..20).map(|at| format!("<td>Column number {at}</td>")).collect();
+    let card = format!("<a href=/x><h3>Title</h3><p>{}</p><p>Last words</p></a>", "words ".repeat(60));
+    let (_world, page) = World::showing(&format!("<table><tr>{cells}</tr></table>{card}")).await;
+    let snapshot = page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap();
+    assert!(snapshot.contains("- row:\n") && snapshot.contains("- cell \"Column number 19\""), "{snapshot}");
+    assert!(snapshot.contains("Last words"), "{snapshot}");
+}
+
+#[tokio::test]
+async fn framesets_and_objects_are_frames() {
+    let world = World::new().await;
+    world.site.page("/a", "<a href=/b target=right>Go</a>");
+    world.site.page("/b", "<h1>There</h1>");
+    let set = "<frameset cols=50%,50%><frame name=left src=/a><frame name=right></frameset>";
+    let url = world.site.answer("/", crate::site::Answer::With("X-A: b".into(), set.into()));
+    let page = world.open(1).await;
+    page.goto(&url, &call()).await.unwrap();
+    page.click("text=Go", &call()).await.unwrap();
+    page.wait_for("h1", windlass_browser::Until::Visible, &call()).await.unwrap();
+    let snapshot = page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap();
+    assert!(snapshot.contains("  - link \"Go\"") && snapshot.contains("  - heading \"There\""), "{snapshot}");
+    page.goto(&world.site.page("/", "<object data=/a type=text/html></object>"), &call()).await.unwrap();
+    page.wait_for("text=Go", windlass_browser::Until::Visible, &call()).await.unwrap();
+    let snapshot = page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap();
+    assert!(snapshot.contains("- iframe") && snapshot.contains("  - link \"Go\""), "{snapshot}");
+}
