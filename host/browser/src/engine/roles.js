@@ -3,10 +3,12 @@
 // ---- roles (HTML-AAM, reduced to what pages use) ----
 
 const INPUT_ROLES = {
+  __proto__: null,
   button: 'button', submit: 'button', reset: 'button', image: 'button', file: 'button', color: 'button',
   checkbox: 'checkbox', radio: 'radio', range: 'slider', number: 'spinbutton', search: 'searchbox',
 };
 const TAG_ROLES = {
+  __proto__: null,
   article: 'article', aside: 'complementary', blockquote: 'blockquote', button: 'button', code: 'code', dd: 'definition',
   details: 'group', dfn: 'term', dialog: 'dialog', dt: 'term', em: 'emphasis', fieldset: 'group', figure: 'figure',
   h1: 'heading', h2: 'heading', h3: 'heading', h4: 'heading', h5: 'heading', h6: 'heading', hr: 'separator',
@@ -33,7 +35,7 @@ const isPlain = element => /^(none|presentation)$/.test(element.getAttribute('ro
 
 // The parts of a list or table that is none to people are none either.
 const partRole = (element, tag) => {
-  if (tag === 'li') return element.parentElement && isPlain(element.parentElement) ? '' : 'listitem';
+  if (tag === 'li') return element.parentElement && element.parentElement.hasAttribute('role') && isPlain(element.parentElement) ? '' : 'listitem';
   const table = element.closest('table');
   if (table && isPlain(table)) return '';
   if (tag === 'tr') return 'row';
@@ -68,7 +70,7 @@ const implicitRole = element => {
 };
 
 const roleOf = element => {
-  const given = element.getAttribute('role');
+  const given = element.hasAttributes() && element.getAttribute('role');
   const explicit = given ? explicitRole(given) : '';
   if (!explicit) return implicitRole(element);
   // "presentation" does not hold for what can be focused.
@@ -99,6 +101,8 @@ const contentText = node => {
 };
 
 const contentOf = node => {
+  const only = onlyText(node);
+  if (only) return only.data;
   let text = '';
   for (const child of childrenOf(node)) {
     if (child.nodeType === Node.TEXT_NODE) text += child.data;
@@ -152,8 +156,12 @@ const drawnText = element => normalize(['::before', '::after'].map(part => {
   return content ? content[1].replace(/\\(.)/g, '$1').replace(/\p{Co}/gu, '') : '';
 }).join(' '));
 
+// What has a part that names it.
+const CAPTIONS = { __proto__: null, fieldset: 'legend', table: 'caption', figure: 'figcaption', svg: 'title' };
+
 const nameOf = (element, role = roleOf(element)) => {
-  const ids = element.getAttribute('aria-labelledby');
+  const bare = !element.hasAttributes();
+  const ids = !bare && element.getAttribute('aria-labelledby');
   if (ids) {
     const root = element.getRootNode();
     const labelledBy = ids.split(/\s+/)
@@ -161,7 +169,7 @@ const nameOf = (element, role = roleOf(element)) => {
       .map(ownText).join(' ');
     if (normalize(labelledBy)) return normalize(labelledBy);
   }
-  const label = normalize(element.getAttribute('aria-label'));
+  const label = !bare && normalize(element.getAttribute('aria-label'));
   if (label) return label;
 
   const tag = element.localName;
@@ -182,13 +190,14 @@ const nameOf = (element, role = roleOf(element)) => {
     const alternative = normalize(element.getAttribute('alt'));
     if (alternative) return alternative;
   }
-  const part = { fieldset: 'legend', table: 'caption', figure: 'figcaption', svg: 'title' }[tag];
+  const part = CAPTIONS[tag];
   const caption = part && element.querySelector(`:scope > ${part}`);
   if (caption && normalize(caption.textContent)) return normalize(caption.textContent);
   if (NAMED_BY_CONTENT.has(role)) {
     const content = normalize(contentText(element)) || drawnText(element);
     if (content) return content;
   }
+  if (bare) return '';
   const other = normalize(element.getAttribute('title') || element.getAttribute('placeholder') || element.getAttribute('aria-placeholder'));
   if (!other && tag === 'optgroup') return normalize(element.label);
   return !other && type === 'file' ? 'Choose File' : other;

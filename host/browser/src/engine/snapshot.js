@@ -134,6 +134,11 @@ class Snapshot {
     let options = 0;
     // All but its head is hidden.
     const closed = node.localName === 'details' && !node.open;
+    const only = onlyText(node);
+    if (only) {
+      if (!inName && !closed) this.pending += only.data;
+      return;
+    }
     for (const child of listed(node)) {
       if (closed && child.localName !== 'summary') continue;
       if (child.nodeType === Node.TEXT_NODE) {
@@ -147,10 +152,12 @@ class Snapshot {
   }
 
   element(element, depth, inName, pointer) {
-    if (element.getAttribute('aria-hidden') === 'true') return;
+    // Most elements of a long list have no attributes: those are not asked for any.
+    const bare = !element.hasAttributes();
+    if (!bare && element.getAttribute('aria-hidden') === 'true') return;
     const style = getComputedStyle(element);
     const display = style.display;
-    if (display === 'none' || (this.unfound && element.getAttribute('hidden') === 'until-found')) return;
+    if (display === 'none' || (!bare && this.unfound && element.getAttribute('hidden') === 'until-found')) return;
     if (this.level > DEPTH) {
       this.more++;
       return;
@@ -158,13 +165,13 @@ class Snapshot {
     const block = !display.startsWith('inline') && display !== 'contents';
     // What is fixed is a block, whatever it was.
     const fixed = block && style.position === 'fixed' ? 1 : 0;
-    let disabled = element.getAttribute('aria-disabled') === 'true' || (this.inert && element.hasAttribute('inert')) ? 1 : 0;
+    let disabled = !bare && (element.getAttribute('aria-disabled') === 'true' || (this.inert && element.hasAttribute('inert'))) ? 1 : 0;
     if (element === this.modal) disabled -= this.disabled;
     this.level++;
     this.fixed += fixed;
     this.disabled += disabled;
     try {
-      this.visit(element, style, display, block, depth, inName, pointer);
+      this.visit(element, bare, style, display, block, depth, inName, pointer);
     } finally {
       this.level--;
       this.fixed -= fixed;
@@ -172,15 +179,15 @@ class Snapshot {
     }
   }
 
-  visit(element, style, display, block, depth, inName, pointer) {
+  visit(element, bare, style, display, block, depth, inName, pointer) {
     const visible = style.visibility === 'visible';
     const field = visible && element.localName === 'label' && hiddenField(element) || element;
     const role = visible ? roleOf(field) : '';
     const acting = ACTED_ON.has(role);
     // Asked for where it says something: styles are what takes the longest.
     const pointed = !pointer && (!acting || !!element.firstElementChild || !!rootOf(element)) && style.cursor === 'pointer';
-    const acted = visible && (acting || pointed || element.hasAttribute('onclick')
-      || (element.hasAttribute('tabindex') && element.tabIndex >= 0) || element.localName === 'canvas');
+    const acted = visible && (acting || pointed || (!bare && (element.hasAttribute('onclick')
+      || (element.hasAttribute('tabindex') && element.tabIndex >= 0))) || element.localName === 'canvas');
     const indent = '  '.repeat(depth);
     const listed = acted || (role && !this.interactive && !(inName && role !== 'img'));
     if (!listed || (this.depth != null && depth >= this.depth)) {
@@ -207,12 +214,12 @@ class Snapshot {
     const long = name.length > NAME_LENGTH && !!element.firstElementChild;
     if (long && HOLDERS.has(role)) name = '';
     const at = this.lines.length;
-    if (!this.push(this.line(element, field, role, name, acted, indent))) {
+    if (!this.push(this.line(element, bare, field, role, name, acted, indent))) {
       this.count(element);
       return;
     }
     if (role === 'link') this.push(`${indent}  - /url: ${scalar(cut(element.getAttribute('href') || '', NAME_LENGTH))}`);
-    const placeholder = element.getAttribute('placeholder');
+    const placeholder = !bare && element.getAttribute('placeholder');
     if (placeholder && placeholder !== name && !this.interactive) this.push(`${indent}  - /placeholder: ${scalar(cut(placeholder, NAME_LENGTH))}`);
     if (role === 'iframe') {
       for (const [frame, shown] of frameElements) if (shown.deref() === element) this.shown.push({ frame, line: this.lines.length, indent: depth + 1 });
@@ -234,17 +241,17 @@ class Snapshot {
   }
 
   // `field` has the states: the element itself, or what it stands for.
-  line(element, field, role, name, acted, indent) {
+  line(element, bare, field, role, name, acted, indent) {
     let line = `${indent}- ${role || 'generic'}`;
     if (name) line += ` ${quote(cut(name, NAME_LENGTH))}`;
     if (role === 'heading') line += ` [level=${stateOf(element, 'level') || 2}]`;
     const checked = CHECKABLE.has(role) && role !== 'option' ? stateOf(field, 'checked') : false;
     if (checked) line += checked === 'mixed' ? ' [checked=mixed]' : ' [checked]';
-    if (role === 'option' || role === 'tab' || element.hasAttribute('aria-selected')) if (stateOf(element, 'selected')) line += ' [selected]';
+    if (role === 'option' || role === 'tab' || (!bare && element.hasAttribute('aria-selected'))) if (stateOf(element, 'selected')) line += ' [selected]';
     if ((acted || role === 'option') && (this.disabled || isMatch(field, ':disabled'))) line += ' [disabled]';
-    if ((element.hasAttribute('aria-expanded') || element.localName === 'summary' || element.localName === 'details') && stateOf(element, 'expanded')) line += ' [expanded]';
-    if (element.hasAttribute('aria-pressed') && stateOf(element, 'pressed')) line += ' [pressed]';
-    if (acted && !/^(false)?$/.test(element.getAttribute('aria-invalid') || '')) line += ' [invalid]';
+    if (((!bare && element.hasAttribute('aria-expanded')) || element.localName === 'summary' || element.localName === 'details') && stateOf(element, 'expanded')) line += ' [expanded]';
+    if (!bare && element.hasAttribute('aria-pressed') && stateOf(element, 'pressed')) line += ' [pressed]';
+    if (acted && !bare && !/^(false)?$/.test(element.getAttribute('aria-invalid') || '')) line += ' [invalid]';
     if (element === this.active) line += ' [active]';
     if (acted && isOutOfReach(element, this.fixed > 0, this.view)) line += ' [off-screen]';
     if (acted && role !== 'option') line += ` [ref=${this.refFor(element)}]`;

@@ -26,6 +26,12 @@ const childrenOf = node => {
   return node.childNodes;
 };
 
+// The text of a node that holds nothing else, as most do that are named by what they hold.
+const onlyText = node => {
+  const first = node.firstChild;
+  return first && !first.nextSibling && first.nodeType === Node.TEXT_NODE && !rootOf(node) && node.localName !== 'slot' ? first : null;
+};
+
 const parentOf = node => node.assignedSlot || node.parentElement || (node.parentNode && node.parentNode.host) || null;
 
 const isWithin = (element, ancestor) => {

@@ -61,12 +61,12 @@ const STEADY: &[&str] = &[
 ];
 
 /// `HttpsUpgrades` would turn a granted `http` into a blocked `https`. The full Chromium would keep a renderer for
-/// the suggestions below each window's address bar (`WebUIOmnibox…`), which nobody sees, and one for whichever
-/// context navigated last (`SpareRenderer…`): processes that belong to no page (measured on 156). The others fetch
-/// something, or ask somebody.
+/// the suggestions below each window's address bar (`WebUIOmnibox…`), which nobody sees (measured on 156). The others
+/// fetch something, or ask somebody. `SpareRendererForSitePerProcess` stays on: it keeps one renderer ready for the next
+/// site.
 const FEATURES_OFF: &str = "--disable-features=AutofillServerCommunication,CertificateTransparencyComponentUpdater,\
      DialMediaRouteProvider,GlobalMediaControls,HttpsUpgrades,InterestFeedContentSuggestions,MediaRouter,\
-     NetworkTimeServiceQuerying,OptimizationHints,PaintHolding,SpareRendererForSitePerProcess,Translate,\
+     NetworkTimeServiceQuerying,OptimizationHints,PaintHolding,Translate,\
      WebUIOmniboxAimPopup,WebUIOmniboxPopup";
 
 pub(super) fn arguments(executable: &Path, profile: &Path, no_sandbox: bool, script_memory: u32) -> Vec<OsString> {

@@ -194,9 +194,10 @@ async fn a_context_without_a_page_remembers_nothing_and_launches_nothing() {
     assert_code(world.context.cookies(&call()).await, Code::Invalid);
 }
 
-/// The full Chromium would keep more: for suggestions below the address bar of each window, and one in reserve.
+/// But one that is ready for the next site, of whichever context went somewhere last. The full Chromium would keep more: for
+/// suggestions below the address bar of each window.
 #[tokio::test]
-async fn each_page_has_a_renderer_and_there_are_no_others() {
+async fn each_page_has_a_renderer_and_there_is_one_more_at_most() {
     let world = World::new().await;
     let mut others = Vec::new();
     for count in 1..=3 {
@@ -206,7 +207,7 @@ async fn each_page_has_a_renderer_and_there_are_no_others() {
         page.goto(&world.site.page("/", "<p>x</p>"), &call()).await.unwrap();
         others.push((context, page));
         let pid = world.browser.pid().unwrap();
-        eventually("a renderer for each page", || renderers(pid).len() == count).await;
+        eventually("a renderer for each page", || (count..=count + 1).contains(&renderers(pid).len())).await;
     }
 }
 

@@ -24,8 +24,9 @@ const PATIENCE: Duration = Duration::from_secs(180);
 /// Until what a round had is given back: closing goes on behind a task's end.
 const SETTLED: Duration = Duration::from_secs(30);
 const LOOK: Duration = Duration::from_millis(100);
-/// Renderers that the host keeps ready for the next page.
-const SPARE: usize = 1;
+/// Renderers that are ready: the host's for the next page, and Chromium's for the next site of whichever context went
+/// somewhere last. The small shell has none of those where no page is left.
+const SPARE: usize = 2;
 /// Processes of the full Chromium that wait for a crash; they leave its tree, and end with it.
 const HANDLERS: usize = 2;
 /// Descriptors that come and go beside pages: connections, files of the database.
