@@ -232,11 +232,18 @@ impl Context {
             return Err(Error::invalid("the context is closed"));
         }
         match self.place_slot().clone() {
-            Some(place) if !place.engine.is_alive() => {
-                Err(Error::page_lost("the browser is gone, and what sites had stored in it"))
-            }
+            Some(place) if !place.engine.is_alive() => Err(forgotten()),
             place => Ok(place),
         }
+    }
+
+    /// Whether it is that browser context still.
+    ///
+    /// # Errors
+    /// [`Code::PageLost`](crate::Code::PageLost): another took its place.
+    pub(crate) fn holds(&self, place: &Place) -> Result<(), Error> {
+        let now = self.held()?;
+        if now.is_some_and(|now| Arc::ptr_eq(&now.engine, &place.engine)) { Ok(()) } else { Err(forgotten()) }
     }
 
     /// A call that changes what the context remembers.
@@ -284,6 +291,10 @@ impl Context {
     pub(crate) fn tabs(&self) -> MutexGuard<'_, HashMap<u32, Arc<Tab>>> {
         self.tabs.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn forgotten() -> Error {
+    Error::page_lost("the browser is gone, and what sites had stored in it")
 }
 
 struct Reserved<'a> {

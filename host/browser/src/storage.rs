@@ -4,7 +4,6 @@
 //! "value"}]}]}`.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -140,9 +139,7 @@ impl Context {
         if !known.is_empty() {
             let hidden = self.hidden_page(&deadline).await?;
             // A page of a browser that was launched meanwhile knows nothing.
-            if self.held()?.is_none_or(|now| !Arc::ptr_eq(&now.engine, &place.engine)) {
-                return Err(Error::page_lost("the browser is gone, and what sites had stored in it"));
-            }
+            self.holds(&place)?;
             for origin in known {
                 let read = self.in_origin(&hidden, &origin, READ, &Value::Null, &deadline).await?;
                 let local_storage: Vec<Entry> = serde_json::from_value(read).unwrap_or_default();

@@ -1,23 +1,22 @@
 //! One running turn: its journal, its way into the log, its limits. Shared by the guest's host functions, its standard
 //! streams, its clocks and the tasks that write beside it.
 
+mod waiting;
+
 use crate::bindings::windlass::plugin::types;
 use crate::control::Control;
 use crate::halt::Halt;
-use crate::interface::log::{self, Progress};
+use crate::interface::log::Progress;
 use crate::masks::Masks;
 use crate::pages::{self, Pages};
-use crate::park::Wake;
 use crate::records::{Stored, describe, emitted, entry, row, status_record, status_update, weight};
 use crate::services::Services;
 use crate::watch::{self, Watch};
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use tokio::sync::OwnedSemaphorePermit;
 use windlass_core::journal::{Emit, Entry, Journal};
 use windlass_core::limits::{RECORD_BYTES, WARN_PERCENT};
@@ -29,9 +28,6 @@ pub(crate) type Also = Box<dyn FnOnce(&mut dyn Tx) -> Result<(), StoreError> + S
 
 /// Writes that are under way before the guest has to wait.
 const OUTSTANDING: usize = 256;
-
-/// Ticks of the epoch (10 ms) after which a guest that computes gives its slot to whoever waits for one.
-const QUANTUM: u64 = 10;
 
 /// What one fenced write makes true together.
 #[derive(Default)]
@@ -433,34 +429,6 @@ impl Turn {
         })
     }
 
-    /// Gives the slot back and stands the watch still, until `take_slot`.
-    async fn hand_back(&self) {
-        self.watch.lock().hold(self.services.clock.elapsed());
-        drop(self.slot.lock().await.take());
-    }
-
-    /// Waits for a slot; the turn runs again.
-    async fn take_slot(&self) {
-        if let Ok(permit) = self.services.slots.clone().acquire_owned().await {
-            *self.slot.lock().await = Some(permit);
-        }
-        if !self.replaying() {
-            self.runs();
-        }
-    }
-
-    /// Between two moments of a guest that computes: others get the processor, and after a while the slot.
-    pub(crate) async fn give_way(&self) {
-        if self.ticks.fetch_add(1, Ordering::Relaxed) % QUANTUM != QUANTUM - 1
-            || self.services.slots.available_permits() > 0
-        {
-            return tokio::task::yield_now().await;
-        }
-        // To the end of the line: slots are given in the order they are asked for.
-        self.hand_back().await;
-        self.take_slot().await;
-    }
-
     /// The guest has caught up with its past. The first time: what became of its pages meanwhile is settled.
     pub(crate) fn live(&self) -> Result<(), Halt> {
         self.runs();
@@ -474,44 +442,6 @@ impl Turn {
         let record = |lost: &pages::Lost| lost.record(self.now(), self.number, false);
         let records = gone.iter().map(record).collect();
         self.put(Hard::Soon, Write { records, ..Write::default() })
-    }
-
-    /// Waits without holding a slot: warm first, then parked. `wake` is what ends the wait beside a cancel; where nothing
-    /// that the host knows does, it stays warm.
-    ///
-    /// # Errors
-    /// `Park`: the wait goes on without this instance.
-    pub(crate) async fn wait<T>(&self, wake: Option<Wake>, wait: impl Future<Output = T>) -> Result<T, Halt> {
-        self.live()?;
-        log::flush(self);
-        self.hand_back().await;
-        let value = {
-            let parks = self.parks(wake, self.services.clock.elapsed().saturating_add(self.services.tuning.park_after));
-            let _waiting = Waiting::begin(&self.services.parking.waiting);
-            tokio::select! {
-                biased;
-                value = wait => value,
-                wake = parks => return Err(Halt::Park(wake)),
-            }
-        };
-        self.take_slot().await;
-        Ok(value)
-    }
-
-    /// Until the wait is to be parked: at its time, or because others need instances, or the host wants to end.
-    async fn parks(&self, wake: Option<Wake>, at: Duration) -> Wake {
-        let services = &self.services;
-        let Some(wake) = wake else { return std::future::pending().await };
-        tokio::select! {
-            () = services.clock.reached(at) => {}
-            () = services.parking.crowded.notified() => {}
-            () = services.draining.cancelled() => {}
-        }
-        if services.closing.is_cancelled() {
-            // Left as it is, like everything that runs.
-            std::future::pending::<()>().await;
-        }
-        wake
     }
 
     /// A change of what the turn waits for, as a record, and for the task's row.
@@ -532,22 +462,6 @@ impl Turn {
     /// Epoch and generation, for the write that ends the turn.
     pub(crate) fn fence(&self) -> (u64, u64) {
         (self.epoch, self.generation)
-    }
-}
-
-/// Counts a turn that waits warm, for as long as it lives.
-struct Waiting<'a>(&'a AtomicUsize);
-
-impl<'a> Waiting<'a> {
-    fn begin(count: &'a AtomicUsize) -> Self {
-        count.fetch_add(1, Ordering::Relaxed);
-        Self(count)
-    }
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

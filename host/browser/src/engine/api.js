@@ -76,10 +76,7 @@ globalThis.windlass = {
     }
     if (!isIn(point)) return failed('in-view', { matched: 1, element: describe(element) });
     const hit = elementAt(point.x, point.y);
-    if (!isWithin(hit, element)) {
-      covered.set(element, (times || 0) + 1);
-      return failed('hit', { matched: 1, element: describe(element), covering: describe(hit) });
-    }
+    if (!isWithin(hit, element)) return coveredBy(element, hit);
     covered.delete(element);
     if (arm) armed = { id, element: null, first: null };
     return point;

@@ -120,6 +120,11 @@ const visiblePart = (element, box) => {
 const covered = new WeakMap();
 const PLACES = ['center', 'end', 'start'];
 
+const coveredBy = (element, hit) => {
+  covered.set(element, (covered.get(element) || 0) + 1);
+  return failed('hit', { matched: 1, element: describe(element), covering: describe(hit) });
+};
+
 const scrollIntoView = element => {
   const times = covered.get(element);
   if (times) {
@@ -213,8 +218,7 @@ const aim = async (element, request) => {
   const hit = elementAt(point.x, point.y);
   if (!receives(hit, element)) {
     if (closestInTree(element, '[inert]')) return failed('inert', { matched: 1, element: describe(element) });
-    covered.set(element, (covered.get(element) || 0) + 1);
-    return failed('hit', { matched: 1, element: describe(element), covering: describe(hit) });
+    return coveredBy(element, hit);
   }
   covered.delete(element);
   return point;

@@ -31,11 +31,11 @@ const explicitRole = given => {
   }
   return '';
 };
-const isPlain = element => /^(none|presentation)$/.test(element.getAttribute('role') || '');
+const isPlain = element => element.hasAttribute('role') && /^(none|presentation)$/.test(element.getAttribute('role'));
 
 // The parts of a list or table that is none to people are none either.
 const partRole = (element, tag) => {
-  if (tag === 'li') return element.parentElement && element.parentElement.hasAttribute('role') && isPlain(element.parentElement) ? '' : 'listitem';
+  if (tag === 'li') return element.parentElement && isPlain(element.parentElement) ? '' : 'listitem';
   const table = element.closest('table');
   if (table && isPlain(table)) return '';
   if (tag === 'tr') return 'row';

@@ -105,8 +105,11 @@ pub(super) fn remove_stale(parent: &Path) {
     for entry in entries.flatten() {
         let lock_path = entry.path();
         let ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
-        if ours && lock_path.extension().is_none() && !lock_path.with_extension(LOCK).exists() {
-            remove_again(&lock_path);
+        // A folder without a lock was removed, and is there again: a process of the dead browser had not ended yet, and
+        // wrote. None is made before its lock.
+        let own_lock = lock_path.with_extension(LOCK);
+        if ours && lock_path.extension().is_none() && !own_lock.exists() {
+            remove(&lock_path, &own_lock);
         }
         if !ours || lock_path.extension().is_none_or(|extension| extension != LOCK) {
             continue;
@@ -131,14 +134,6 @@ fn remove(folder: &Path, lock: &Path) {
         _ => {
             let _ = fs::remove_file(lock);
         }
-    }
-}
-
-/// A folder whose lock is gone was removed, and is there again: a process of the dead browser had not ended yet, and wrote.
-/// None is made without a lock.
-fn remove_again(folder: &Path) {
-    if let Err(error) = fs::remove_dir_all(folder) {
-        tracing::warn!(%error, folder = %folder.display(), "a browser profile stays for the next start to remove");
     }
 }
 

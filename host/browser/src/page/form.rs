@@ -9,7 +9,7 @@ use super::Page;
 use super::mouse::Gesture;
 use super::seek::Answered;
 use crate::call::Call;
-use crate::error::{Code, Error};
+use crate::error::Error;
 use crate::locator::Locator;
 use crate::options::ClickOptions;
 
@@ -82,7 +82,7 @@ impl Page {
             let now = self.on_match::<Value>("checked", &locator, &request, &live, (&waiting_for, &moment)).await;
             live.over();
             // The click may have led elsewhere: then there is nothing to compare.
-            if now.is_err_and(|error| error.code == Code::Unavailable) {
+            if now.is_err_and(|error| error.details.is_some_and(|details| details["check"] == "unchanged")) {
                 let text = format!(
                     "`{}` was clicked, but it is not {}",
                     locator.text,

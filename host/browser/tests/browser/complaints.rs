@@ -139,8 +139,8 @@ async fn c09_a_hundred_tasks_leave_nothing() {
         }
     }
     assert_eq!(world.browser.contexts(), 1);
-    crate::life::eventually("the end of the renderers", || crate::life::renderers(pid).len() <= 2).await;
-    crate::life::eventually("the closing of descriptors", || descriptors() <= before + 4).await;
+    crate::processes::eventually("the end of the renderers", || crate::processes::renderers(pid).len() <= 2).await;
+    crate::processes::eventually("the closing of descriptors", || descriptors() <= before + 4).await;
 }
 
 /// 10: a button that is inserted before a list changes no ref.
@@ -400,7 +400,7 @@ async fn c25_a_crash_is_told_at_once_and_printing_stops_nothing() {
     assert_eq!(page.text("role=button", &call()).await.unwrap(), "printed");
     let (begin, patient) = (Instant::now(), call());
     let (waited, ()) = tokio::join!(page.wait_for("#never", Until::Visible, &patient), async {
-        crate::life::renderers(world.browser.pid().unwrap()).into_iter().for_each(crate::life::kill);
+        crate::processes::renderers(world.browser.pid().unwrap()).into_iter().for_each(crate::processes::kill);
     });
     assert_code(waited, Code::PageLost);
     assert_code(page.click("role=button", &call()).await, Code::PageLost);

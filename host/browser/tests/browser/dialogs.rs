@@ -66,8 +66,8 @@ async fn a_flood_of_popups_and_dialogs_ends() {
     }
     assert_eq!(reported, 100);
     let mut renderers = 0;
-    crate::life::eventually("a limit to popups", || {
-        renderers = crate::life::renderers(world.browser.pid().unwrap()).len();
+    crate::processes::eventually("a limit to popups", || {
+        renderers = crate::processes::renderers(world.browser.pid().unwrap()).len();
         renderers <= 20
     })
     .await;

@@ -4,7 +4,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use windlass_browser::{Code, Destination, Event, PageOptions, Refusal, Scheme, Verdict};
 
-use crate::life::{sockets, stays_connected};
+use crate::life::stays_connected;
+use crate::processes::sockets;
 use crate::site::{Answer, Site};
 use crate::{Grants, World, assert_code, call};
 
@@ -387,7 +388,7 @@ impl windlass_browser::Policy for TwoLists {
 async fn a_page_that_was_kept_ready_may_not_go_where_it_may_load_from() {
     let world = World::with(|config| config.spare = true).await;
     world.open(1).await;
-    crate::life::eventually("a page that is kept ready", || world.browser.has_spare()).await;
+    crate::processes::eventually("a page that is kept ready", || world.browser.has_spare()).await;
     two_lists(world).await;
 }
 

@@ -14,6 +14,7 @@ mod habits;
 mod life;
 mod locating;
 mod navigation;
+mod processes;
 mod reaching;
 mod reading;
 mod secrets;

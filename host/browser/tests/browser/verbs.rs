@@ -319,11 +319,9 @@ async fn the_pages_of_a_context_are_listed_with_their_popups() {
         listed(None, Some(2), url("/deep"), "/deep"),
         listed(Some(7), None, "about:blank".into(), ""),
     ];
-    // Popups come in their own time.
-    let begin = Instant::now();
-    while world.context.pages(&call()).await.unwrap() != expected && begin.elapsed() < Duration::from_secs(5) {
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    // Popups come in their own time, and are asked what they show each time.
+    let listed = async { while world.context.pages(&call()).await.unwrap() != expected {} };
+    let _ = tokio::time::timeout(Duration::from_secs(5), listed).await;
     assert_eq!(world.context.pages(&call()).await.unwrap(), expected);
     for page in [page, popup, other] {
         page.close(&call()).await.unwrap();

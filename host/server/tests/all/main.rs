@@ -5,11 +5,13 @@
 mod bad_input;
 mod callers;
 mod cli;
+mod ending;
 mod files;
 mod life;
 mod mcp;
 mod pages;
 mod plugins;
+mod program;
 mod recovery;
 mod scripts;
 mod secrets;

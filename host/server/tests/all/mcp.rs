@@ -1,6 +1,6 @@
 //! MCP from outside: streams on real connections, and `windlass mcp` as a process.
 
-use crate::cli::{Program, signal};
+use crate::program::{Program, signal};
 use crate::support::Host;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Lines, Write};

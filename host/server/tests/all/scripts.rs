@@ -1,6 +1,6 @@
 //! Scripts from the command line: run as they are, installed as tools, written from recordings.
 
-use crate::cli::Program;
+use crate::program::Program;
 use serde_json::json;
 use std::path::PathBuf;
 
