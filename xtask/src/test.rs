@@ -8,7 +8,7 @@ use std::process::Stdio;
 /// Tests whose end a full Chromium may change, of the browser and of the host that has it: it has a process for each site,
 /// a window around each page, and more processes that have to end.
 const FULL: [(&str, &str, &[&str]); 2] = [
-    ("windlass-browser", "browser", &["complaints", "dialogs", "escapes", "fence", "life", "locating"]),
+    ("windlass-browser", "browser", &["complaints", "dialogs", "escapes", "fence", "life", "locating", "standstill"]),
     ("windlass-tests", "all", &["browser_ends"]),
 ];
 

@@ -15,6 +15,10 @@ pub(crate) struct Frame {
     pub(crate) loader: String,
     /// Without the fragment.
     pub(crate) url: String,
+    /// Another document is on its way into it.
+    leaving: bool,
+    /// It has said nothing since.
+    mute: bool,
     order: u64,
 }
 
@@ -48,6 +52,8 @@ impl Frames {
             session: Arc::clone(session),
             loader: String::new(),
             url: String::new(),
+            leaving: false,
+            mute: false,
             order: self.next,
         };
         self.by_id.insert(id.to_owned(), frame);
@@ -61,6 +67,40 @@ impl Frames {
             loader.clone_into(&mut frame.loader);
             url.clone_into(&mut frame.url);
         }
+        self.leaves(id, false);
+    }
+
+    /// A navigation of a frame below the page's has begun, or is over.
+    pub(crate) fn leaves(&mut self, id: &str, leaving: bool) {
+        if let Some(frame) = self.by_id.get_mut(id) {
+            (frame.leaving, frame.mute) = (leaving, false);
+        }
+    }
+
+    /// Whether the frame that has a session of its own is being left. The ones below it that share its process go on.
+    pub(crate) fn is_left(&self, session: &str) -> bool {
+        self.root(session).is_some_and(|(_, frame)| frame.leaving)
+    }
+
+    /// The same, and it was asked in vain.
+    pub(crate) fn is_mute(&self, session: &str) -> bool {
+        self.root(session).is_some_and(|(_, frame)| frame.mute)
+    }
+
+    /// What is being left does not answer.
+    pub(crate) fn note_mute(&mut self, session: &str) {
+        let root = self.root(session).filter(|(_, frame)| frame.leaving).map(|(id, _)| id.clone());
+        if let Some(frame) = root.and_then(|id| self.by_id.get_mut(&id)) {
+            frame.mute = true;
+        }
+    }
+
+    /// The frame of a session whose parent has another one.
+    fn root(&self, session: &str) -> Option<(&String, &Frame)> {
+        self.by_id.iter().find(|(_, frame)| {
+            let parent = frame.parent.as_ref().and_then(|parent| self.by_id.get(parent));
+            &*frame.session == session && parent.is_none_or(|parent| &*parent.session != session)
+        })
     }
 
     pub(crate) fn remove(&mut self, id: &str) {

@@ -64,6 +64,8 @@ pub(crate) struct TabState {
     /// A navigation of the main frame has begun and not yet ended in a document, a failure or a
     /// download.
     pub(crate) navigating: bool,
+    /// Where that navigation leads.
+    pub(crate) heading: String,
     /// The page has posted a navigation of its main frame, such as the submission of a form.
     pub(crate) scheduled: bool,
     /// Navigations scheduled or begun; tells whether an action caused one.
@@ -113,9 +115,15 @@ impl TabState {
         }
     }
 
-    pub(crate) fn navigation_begins(&mut self) {
+    pub(crate) fn navigation_begins(&mut self, url: String) {
         self.navigating = true;
+        self.heading = url;
         self.navigations += 1;
+    }
+
+    /// Whether the document that a session speaks to is on its way out: Chromium passes nothing on to it any more.
+    pub(crate) fn is_left(&self, page: &str, session: &str) -> bool {
+        if page == session { self.navigating } else { self.frames.is_left(session) }
     }
 }
 

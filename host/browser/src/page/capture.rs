@@ -96,8 +96,9 @@ impl Page {
         if covers {
             self.mask(&masks, &deadline).await?;
         }
-        let captured: Result<Captured, Error> =
-            self.inner.tab.call("Page.captureScreenshot", &params, "the screenshot", &deadline).await;
+        let tab = &self.inner.tab;
+        let capture = async { tab.call("Page.captureScreenshot", &params, "the screenshot", &deadline).await };
+        let captured: Result<Captured, Error> = self.begun(&tab.session, "the screenshot", capture).await;
         if covers {
             self.ask::<Value>("unmask", &Value::Null, "the screenshot", &deadline).await?;
         }
@@ -133,8 +134,9 @@ impl Page {
             "scale": options.scale, "pageRanges": options.pages, "preferCSSPageSize": options.prefer_css_size,
             "generateTaggedPDF": options.tagged,
         });
-        let answer = self.inner.tab.send("Page.printToPDF", &params);
-        let printed: Captured = match self.inner.tab.answer(answer, "the PDF", &deadline).await? {
+        let tab = &self.inner.tab;
+        let print = async { tab.answer(tab.send("Page.printToPDF", &params), "the PDF", &deadline).await };
+        let printed: Captured = match self.begun(&tab.session, "the PDF", print).await? {
             Ok(printed) => printed,
             Err(failure) => return Err(Error::invalid(format!("no PDF: {failure}"))),
         };
@@ -200,8 +202,9 @@ impl Page {
             let locator = Locator::parse(locator)?;
             return Ok(whole_pixels(self.element_area(&locator, deadline).await?));
         }
-        let metrics: LayoutMetrics =
-            self.inner.tab.call("Page.getLayoutMetrics", &json!({}), "the screenshot", deadline).await?;
+        let tab = &self.inner.tab;
+        let metrics = async { tab.call("Page.getLayoutMetrics", &json!({}), "the screenshot", deadline).await };
+        let metrics: LayoutMetrics = self.begun(&tab.session, "the screenshot", metrics).await?;
         let (width, height) = self.screen().size;
         let (width, height) = (f64::from(width), f64::from(height));
         Ok(whole_pixels(if shot.full {

@@ -1,5 +1,7 @@
 //! Scripts of the caller, in the page's own world.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::Page;
@@ -44,8 +46,7 @@ impl Page {
         let params = json!({
             "expression": expression, "returnByValue": true, "awaitPromise": true, "userGesture": true,
         });
-        let session = std::sync::Arc::clone(&self.inner.tab.session);
-        self.run_script(&session, "Runtime.evaluate", &params, deadline).await
+        self.run_script(&self.inner.tab.session, "Runtime.evaluate", &params, deadline).await
     }
 
     /// Runs a function with the one match and `argument` in the frame it is in: `(element, argument) => …`. Waits until it
@@ -76,9 +77,15 @@ impl Page {
             };
             // From our world into the page's: by the node's number.
             let describe = tab.send_in(&place.session, "DOM.describeNode", &json!({"objectId": object}));
-            let Ok(Described { node }) = tab.answer(describe, &waiting_for, &deadline).await? else { continue };
+            let described = tab.answer(describe, &waiting_for, &deadline);
+            let Some(Ok(Described { node })) = self.heard(&place.session, &waiting_for, described).await? else {
+                continue;
+            };
             let resolve = tab.send_in(&place.session, "DOM.resolveNode", &json!({"backendNodeId": node.id}));
-            let Ok(Resolved { object }) = tab.answer(resolve, &waiting_for, &deadline).await? else { continue };
+            let resolved = tab.answer(resolve, &waiting_for, &deadline);
+            let Some(Ok(Resolved { object })) = self.heard(&place.session, &waiting_for, resolved).await? else {
+                continue;
+            };
             let params = json!({
                 "functionDeclaration": format!("function (argument) {{ return ({}\n)(this, argument) }}", function.trim().trim_end_matches(';')),
                 "objectId": object.id, "arguments": [{"value": argument}],
@@ -112,15 +119,16 @@ impl Page {
 
     async fn run_script(
         &self,
-        session: &str,
+        session: &Arc<str>,
         method: &'static str,
         params: &Value,
         deadline: &Deadline,
     ) -> Result<Value, Error> {
         self.refuse_tainted("a script")?;
         let tab = &self.inner.tab;
-        let answer = tab.send_in(session, method, params);
-        let evaluated: Evaluated = match tab.answer(answer, "the script to end", deadline).await {
+        let waiting_for = "the script to end";
+        let run = async { tab.answer(tab.send_in(session, method, params), waiting_for, deadline).await };
+        let evaluated: Evaluated = match self.begun(session, waiting_for, run).await {
             Ok(Ok(evaluated)) => evaluated,
             Ok(Err(failure)) if is_between_documents(&failure) => {
                 return Err(Error::unavailable("the page went to another document while the script ran"));

@@ -64,7 +64,10 @@ impl Page {
         let tab = &self.inner.tab;
         let Some(world) = self.world(parent, waiting_for, deadline).await? else { return Ok(None) };
         let owner = tab.send_in(&parent.session, "DOM.getFrameOwner", &json!({"frameId": frame}));
-        let Ok(FrameOwner { node }) = tab.answer(owner, waiting_for, deadline).await? else { return Ok(None) };
+        let owner = tab.answer(owner, waiting_for, deadline);
+        let Some(Ok(FrameOwner { node })) = self.heard(&parent.session, waiting_for, owner).await? else {
+            return Ok(None);
+        };
         self.hand_in(parent, world, node, "windlassAdopt", &json!(frame), waiting_for, deadline).await
     }
 
@@ -83,15 +86,18 @@ impl Page {
         let tab = &self.inner.tab;
         let resolve = json!({"backendNodeId": node, "executionContextId": world});
         let resolve = tab.send_in(&place.session, "DOM.resolveNode", &resolve);
-        let Ok(Resolved { object }) = tab.answer(resolve, waiting_for, deadline).await? else { return Ok(None) };
+        let resolve = tab.answer(resolve, waiting_for, deadline);
+        let Some(Ok(Resolved { object })) = self.heard(&place.session, waiting_for, resolve).await? else {
+            return Ok(None);
+        };
         let call = json!({
             "objectId": object.id, "arguments": [{"value": argument}],
             "functionDeclaration": format!("function (argument) {{ globalThis.{function}.call(this, argument) }}"),
         });
         let call = tab.send_in(&place.session, "Runtime.callFunctionOn", &call);
-        let called = tab.answer::<Value>(call, waiting_for, deadline).await?;
+        let called = self.heard(&place.session, waiting_for, tab.answer::<Value>(call, waiting_for, deadline)).await?;
         tab.post_in(&place.session, "Runtime.releaseObject", &json!({"objectId": object.id}));
-        Ok(called.ok().map(|_| ()))
+        Ok(called.and_then(Result::ok).map(|_| ()))
     }
 
     /// A point of a frame in the viewport of the page, through all frames around it; with `check`

@@ -39,16 +39,20 @@ impl Page {
     async fn traverse(&self, by: isize, call: &Call) -> Result<Navigation, Error> {
         let deadline = call.start();
         let _hands = deadline.run("another action on the page", self.inner.hands.lock()).await?;
-        self.end_standstill(&deadline).await?;
+        let hangs = self.end_standstill(&deadline).await?;
+        self.unless_it(hangs, "the navigation", self.entry_at(by, &deadline)).await
+    }
+
+    async fn entry_at(&self, by: isize, deadline: &Deadline) -> Result<Navigation, Error> {
         let tab = &self.inner.tab;
         let history: History =
-            tab.call("Page.getNavigationHistory", &json!({}), "the history of the page", &deadline).await?;
+            tab.call("Page.getNavigationHistory", &json!({}), "the history of the page", deadline).await?;
         let entry = history.current.checked_add_signed(by).and_then(|at| history.entries.get(at));
         let Some(entry) = entry else {
             let word = if by < 0 { "before" } else { "after" };
             return Err(Error::new(Code::NotFound, format!("the history of the page has nothing {word} this")));
         };
-        self.leave(&entry.url, "Page.navigateToHistoryEntry", &json!({"entryId": entry.id}), &deadline).await
+        self.leave(&entry.url, "Page.navigateToHistoryEntry", &json!({"entryId": entry.id}), deadline).await
     }
 
     /// Loads the document again and waits for the load event, as [`Page::goto`] does.
@@ -58,9 +62,9 @@ impl Page {
     pub async fn reload(&self, call: &Call) -> Result<Navigation, Error> {
         let deadline = call.start();
         let _hands = deadline.run("another action on the page", self.inner.hands.lock()).await?;
-        self.end_standstill(&deadline).await?;
+        let hangs = self.end_standstill(&deadline).await?;
         let url = self.inner.tab.state.borrow().url.clone();
-        self.leave(&url, "Page.reload", &json!({}), &deadline).await
+        self.unless_it(hangs, "the navigation", self.leave(&url, "Page.reload", &json!({}), &deadline)).await
     }
 
     /// Until another document, or another place in this one, is there.
@@ -81,20 +85,19 @@ impl Page {
         if let Err(failure) = tab.answer::<Value>(answer, "the navigation", deadline).await? {
             return Err(Error::unavailable(failure.to_string()));
         }
-        let arrived = tab
-            .wait("the navigation", deadline, |state: &TabState| {
-                if state.within_document != within && state.loader == loader {
-                    return Some((0, state.url.clone(), state.url.clone(), None));
-                }
-                if state.loader == loader {
-                    return None;
-                }
-                let document = state.current().filter(|document| document.loaded || document.failed.is_some())?;
-                Some((document.status, state.url.clone(), document.url.clone(), document.failed.clone()))
-            })
-            .await;
+        let arrived = tab.wait("the navigation", deadline, |state: &TabState| {
+            if state.within_document != within && state.loader == loader {
+                return Some((0, state.url.clone(), state.url.clone(), None));
+            }
+            if state.loader == loader {
+                return None;
+            }
+            let document = state.current().filter(|document| document.loaded || document.failed.is_some())?;
+            Some((document.status, state.url.clone(), document.url.clone(), document.failed.clone()))
+        });
+        let arrived = self.told("the navigation", arrived).await;
         let (status, now, asked, failed) = arrived.map_err(|error| match error.code {
-            Code::Timeout => {
+            Code::Timeout if error.details.is_none() => {
                 tab.post("Page.stopLoading", &json!({}));
                 Error::new(Code::Timeout, format!("{url} was not loaded within {}", deadline.timeout()))
             }

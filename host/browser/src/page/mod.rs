@@ -25,6 +25,7 @@ mod remote;
 mod secret;
 mod seek;
 mod snapshot;
+mod standstill;
 mod world;
 
 use std::collections::HashSet;
@@ -159,9 +160,12 @@ impl Page {
         let deadline = call.start();
         let _hands = deadline.run("another action on the page", self.inner.hands.lock()).await?;
         let tab = &self.inner.tab;
-        let (waiting_for, answer) =
-            ("another size of the page", tab.send("Emulation.setDeviceMetricsOverride", &next.metrics()));
-        if let Err(failure) = tab.answer::<Value>(answer, waiting_for, &deadline).await? {
+        let waiting_for = "another size of the page";
+        let answer = async {
+            let answer = tab.send("Emulation.setDeviceMetricsOverride", &next.metrics());
+            tab.answer::<Value>(answer, waiting_for, &deadline).await
+        };
+        if let Err(failure) = self.begun(&tab.session, waiting_for, answer).await? {
             return Err(Error::invalid(failure.to_string()));
         }
         *self.inner.screen.lock().unwrap_or_else(PoisonError::into_inner) = next;

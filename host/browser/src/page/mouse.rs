@@ -215,7 +215,7 @@ impl Page {
             biased;
             done = dispatched => done,
             done = replaced => done,
-            () = self.standstill(&tab.session) => Err(super::world::still(waiting_for)),
+            () = self.standstill() => Err(super::standstill::still(waiting_for)),
         }
     }
 

@@ -24,9 +24,6 @@ const EMPTY_ERROR: &str = "net::ERR_HTTP_RESPONSE_CODE_FAILURE";
 /// passes nothing on to it any more.
 const LEAVING: Duration = Duration::from_secs(1);
 
-/// A page that does not answer for this long stands still.
-const STANDSTILL: Duration = Duration::from_secs(1);
-
 #[derive(Deserialize)]
 struct Navigated {
     #[serde(rename = "loaderId")]
@@ -49,19 +46,24 @@ impl Page {
     ///   `details.grant`.
     /// - [`Code::Unavailable`]: no answer, or a download instead of a document.
     /// - [`Code::Timeout`]: with the document there but not all it asks for, `details.url` is set;
-    ///   the page can be used.
+    ///   the page can be used. With `details.standstill`, and long before the deadline, where a script of the document
+    ///   does not end, or where the renderer of the one before hangs.
     pub async fn goto(&self, url: &str, call: &Call) -> Result<Navigation, Error> {
         let deadline = call.start();
         let url = self.acceptable(url)?;
         let _hands = deadline.run("another action on the page", self.inner.hands.lock()).await?;
+        let hangs = self.end_standstill(&deadline).await?;
+        let waiting_for = format!("{url} to answer");
+        self.unless_it(hangs, &waiting_for, self.arrive(&url, &waiting_for, &deadline)).await
+    }
+
+    async fn arrive(&self, url: &Url, waiting_for: &str, deadline: &Deadline) -> Result<Navigation, Error> {
         let tab = &self.inner.tab;
-        self.end_standstill(&deadline).await?;
         let mark = self.inner.fence.dialer().refusals();
         let within = tab.state.borrow().within_document;
         let mut abort = Abort { page: self, armed: true };
-        let waiting_for = format!("{url} to answer");
         let answer = tab.send("Page.navigate", &json!({"url": url.as_str()}));
-        let navigated: Navigated = match tab.answer(answer, &waiting_for, &deadline).await? {
+        let navigated: Navigated = match tab.answer(answer, waiting_for, deadline).await? {
             Ok(navigated) => navigated,
             Err(failure) => return Err(Error::invalid(format!("{url}: {failure}"))),
         };
@@ -76,7 +78,7 @@ impl Page {
         }
         let Some(loader) = navigated.loader else {
             return match navigated.error {
-                Some(error) => Err(self.failed(&url, None, &error, mark)),
+                Some(error) => Err(self.failed(url, None, &error, mark)),
                 None => {
                     // The event follows the answer.
                     let moment = deadline.at_most(SETTLE);
@@ -90,12 +92,12 @@ impl Page {
             // An error status without a body: Chromium shows a page of its own, the answer is the
             // site's.
             if error == EMPTY_ERROR {
-                return self.loaded(&url, &loader, mark, &deadline).await;
+                return self.loaded(url, &loader, mark, deadline).await;
             }
             let document = tab.state.borrow().document(&loader).cloned();
-            return Err(self.failed(&url, document, &error, mark));
+            return Err(self.failed(url, document, &error, mark));
         }
-        self.loaded(&url, &loader, mark, &deadline).await
+        self.loaded(url, &loader, mark, deadline).await
     }
 
     /// The empty document of an origin, in a page that loads nothing: no policy is asked.
@@ -115,27 +117,31 @@ impl Page {
     /// document then has loaded.
     async fn loaded(&self, url: &Url, loader: &str, mark: u64, deadline: &Deadline) -> Result<Navigation, Error> {
         let tab = &self.inner.tab;
-        let waited = tab
-            .wait("the load event", deadline, |state| {
-                let own = state.document(loader)?;
-                if let Some(error) = &own.failed
-                    && !own.committed
-                    && error != EMPTY_ERROR
-                {
-                    return Some(Err((own.clone(), error.clone())));
-                }
-                // A page that leads on at once may replace its own document.
-                let current = state.current().filter(|_| own.committed)?;
-                current.loaded.then(|| Ok((current.clone(), state.url.clone())))
-            })
-            .await;
-        let (document, url) = match waited {
+        let waiting_for = "the load event";
+        let waited = tab.wait(waiting_for, deadline, |state| {
+            let own = state.document(loader)?;
+            if let Some(error) = &own.failed
+                && !own.committed
+                && error != EMPTY_ERROR
+            {
+                return Some(Err((own.clone(), error.clone())));
+            }
+            // A page that leads on at once may replace its own document.
+            let current = state.current().filter(|_| own.committed)?;
+            current.loaded.then(|| Ok((current.clone(), state.url.clone())))
+        });
+        let (document, url) = match self.told(waiting_for, waited).await {
             Ok(Ok(found)) => found,
             Ok(Err((document, error))) => {
                 return Err(self.failed(url, Some(document), &error, mark));
             }
-            Err(error) if error.code == Code::Timeout => {
+            Err(error) if error.code == Code::Timeout && error.details.is_none() => {
                 return Err(self.partly(url, loader, deadline));
+            }
+            Err(error) if error.code == Code::Timeout => {
+                let url = tab.state.borrow().url.clone();
+                let status = tab.state.borrow().current().map_or(0, |document| document.status);
+                return Err(error.with(json!({"standstill": true, "url": url, "status": status})));
             }
             Err(error) => return Err(error),
         };
@@ -146,23 +152,6 @@ impl Page {
             return Err(error);
         }
         Ok(Navigation { url, status: document.status })
-    }
-
-    /// An endless script in the document that is left would keep the next one out for ever; it is
-    /// ended. It has to be now: as soon as the next document is on its way, the old one can't be
-    /// spoken to.
-    pub(super) async fn end_standstill(&self, deadline: &Deadline) -> Result<(), Error> {
-        let tab = &self.inner.tab;
-        let ping = tab.send("Runtime.evaluate", &json!({"expression": "0"}));
-        let answered = tab.answer::<Value>(ping, "the page to answer", &deadline.at_most(STANDSTILL)).await;
-        match answered {
-            Err(error) if error.code == Code::Timeout => {
-                tab.post("Runtime.terminateExecution", &json!({}));
-                Ok(())
-            }
-            Err(error) => Err(error),
-            Ok(_) => Ok(()),
-        }
     }
 
     /// Everything that can be said about a URL before Chromium hears of it.

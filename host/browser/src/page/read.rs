@@ -91,10 +91,13 @@ impl Page {
                 Err(error) if error.code == Code::StaleRef => return Ok(()),
                 found => found?,
             };
-            if found.matched == 0 {
+            if found.matched == 0 && !found.unheard {
                 return Ok(());
             }
             if deadline.passed() {
+                if found.matched == 0 {
+                    return Err(deadline.timed_out(&waiting_for));
+                }
                 let first = found.candidates.into_iter().next();
                 return Err(Failed::still_there(until.as_str(), found.matched, first).explain(&locator.text, &deadline));
             }
@@ -108,13 +111,15 @@ impl Page {
         let deadline = call.start();
         let waiting_for = format!("the text \"{text}\"{}", if gone { " to go" } else { "" });
         loop {
-            let mut found = false;
+            let (mut found, mut unheard) = (false, false);
             for place in self.all_places() {
                 let request = json!({"text": {"text": text}});
                 let holds = self.ask_once::<Holds>(&place, "holds", &request, &waiting_for, &deadline).await?;
+                unheard |= holds.is_none();
                 found |= holds.is_some_and(|holds| holds.found);
             }
-            if found != gone {
+            // What says nothing may have the text still.
+            if found != gone && !(gone && unheard) {
                 return Ok(());
             }
             if deadline.passed() {
@@ -128,11 +133,11 @@ impl Page {
     pub async fn wait_for_url(&self, pattern: &str, call: &Call) -> Result<(), Error> {
         let waiting_for = format!("the address to be `{pattern}`");
         let tab = &self.inner.tab;
-        let waited =
-            tab.wait(&waiting_for, &call.start(), |state| matches_pattern(pattern, &state.url).then_some(())).await;
-        waited.map_err(|error| match error.code {
-            Code::Timeout => {
-                let url = tab.state.borrow().url.clone();
+        let (deadline, matches) = (call.start(), |url: &str| matches_pattern(pattern, url).then_some(()));
+        let waited = tab.wait(&waiting_for, &deadline, |state| matches(&state.url));
+        self.told(&waiting_for, waited).await.map_err(|error| match error.code {
+            Code::Timeout if error.details.is_none() => {
+                let url = self.last_url();
                 Error::new(Code::Timeout, format!("{}; it is {url}", error.message)).with(json!({"url": url}))
             }
             _ => error,
@@ -153,7 +158,8 @@ impl Page {
             };
             far.then_some(())
         };
-        self.inner.tab.wait("the document to load", &call.start(), ready).await
+        let (waiting_for, deadline) = ("the document to load", call.start());
+        self.told(waiting_for, self.inner.tab.wait(waiting_for, &deadline, ready)).await
     }
 
     async fn look_again(&self, waiting_for: &str, deadline: &Deadline) -> Result<(), Error> {

@@ -47,6 +47,8 @@ pub(super) struct Everywhere {
     pub(super) matched: u64,
     pub(super) candidates: Vec<String>,
     counts: BTreeMap<String, u64>,
+    /// A frame said nothing because it is being left; what it shows still is not counted.
+    pub(super) unheard: bool,
     /// Frames with a match.
     pub(super) places: Vec<Place>,
 }
@@ -201,7 +203,13 @@ impl Page {
         (waiting_for, deadline): (&str, &Deadline),
     ) -> Result<Option<Result<Everywhere, Failed>>, Error> {
         let deadline = &deadline.extended(GRACE);
-        let mut all = Everywhere { matched: 0, candidates: Vec::new(), counts: BTreeMap::new(), places: Vec::new() };
+        let mut all = Everywhere {
+            matched: 0,
+            candidates: Vec::new(),
+            counts: BTreeMap::new(),
+            unheard: false,
+            places: Vec::new(),
+        };
         let mut pending = vec![(origin.clone(), vec![0_usize])];
         while let Some((place, starts)) = pending.pop() {
             self.adopt_children(&place, waiting_for, deadline).await?;
@@ -213,7 +221,10 @@ impl Page {
                 Some(Outcome::Failed(failed)) => return Ok(Some(Err(failed))),
                 // A frame that came and went does not count; the origin does.
                 None if place == *origin => return Ok(None),
-                None => continue,
+                None => {
+                    all.unheard |= self.inner.tab.state.borrow().frames.place(&place.frame).as_ref() == Some(&place);
+                    continue;
+                }
             };
             all.matched += found.matched;
             all.candidates.extend(found.candidates);

@@ -256,7 +256,10 @@ impl Page {
             };
             let properties = json!({"objectId": list, "ownProperties": true});
             let properties = tab.send_in(&place.session, "Runtime.getProperties", &properties);
-            let Ok(Listed { result }) = tab.answer(properties, waiting_for, deadline).await? else { return Ok(()) };
+            let listed = tab.answer(properties, waiting_for, deadline);
+            let Some(Ok(Listed { result })) = self.heard(&place.session, waiting_for, listed).await? else {
+                return Ok(());
+            };
             let objects: Vec<String> = result.into_iter().filter_map(|property| property.value?.object).collect();
             let described: Vec<_> = objects
                 .iter()
@@ -266,7 +269,8 @@ impl Page {
                 .collect();
             let mut closed = Vec::new();
             for answer in described {
-                if let Ok(Described { node }) = tab.answer(answer, waiting_for, deadline).await? {
+                let described = tab.answer(answer, waiting_for, deadline);
+                if let Some(Ok(Described { node })) = self.heard(&place.session, waiting_for, described).await? {
                     closed.extend(node.roots.into_iter().filter(|root| root.kind == "closed").map(|root| root.node));
                 }
             }

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -17,7 +17,7 @@ use super::Page;
 use super::remote::{Evaluated, thrown, value};
 use crate::call::Deadline;
 use crate::cdp::Failure;
-use crate::error::{Code, Error};
+use crate::error::Error;
 use crate::frames::Place;
 use crate::tab::Tab;
 
@@ -46,14 +46,6 @@ const BETWEEN_DOCUMENTS: Duration = Duration::from_millis(10);
 
 /// The page reports its own timeouts, with reasons; only a page that stands still needs the host's.
 pub(super) const GRACE: Duration = Duration::from_millis(500);
-
-/// A page that has not answered for the first of these is asked whether it lives, and counts as standing still when it
-/// has not said so within the second.
-const SILENCE: Duration = Duration::from_millis(2000);
-const LAST_WORD: Duration = Duration::from_millis(2500);
-
-/// So long a renderer may wait for a processor without being given the time again.
-const FAIR: Duration = Duration::from_millis(250);
 
 /// The worlds of a page, by document.
 #[derive(Default)]
@@ -137,7 +129,7 @@ impl Page {
     /// Asks one document; `None` if it went away meanwhile.
     ///
     /// # Errors
-    /// [`Code::Timeout`] also for a page that stands still, long before the deadline.
+    /// [`Code::Timeout`](crate::Code::Timeout) also for a page that stands still, long before the deadline.
     pub(super) async fn ask_once<T: DeserializeOwned>(
         &self,
         place: &Place,
@@ -151,12 +143,14 @@ impl Page {
             return Ok(None);
         };
         let answer = tab.send_in(&place.session, "Runtime.callFunctionOn", &dispatch(world, name, argument));
-        let answered = tokio::select! {
-            biased;
-            answered = tab.answer::<Evaluated>(answer, waiting_for, deadline) => answered?,
-            // A snapshot of a huge page keeps it busy itself.
-            () = self.standstill_while(&place.session, waiting_for), if name != "snapshot" => return Err(still(waiting_for)),
+        let answer = tab.answer::<Evaluated>(answer, waiting_for, deadline);
+        // A snapshot of a huge page keeps it busy itself.
+        let heard = if name == "snapshot" {
+            self.unless_left(&place.session, answer).await?
+        } else {
+            self.heard(&place.session, waiting_for, answer).await?
         };
+        let Some(answered) = heard else { return Ok(None) };
         match answered {
             Ok(Evaluated { exception: Some(exception), .. }) if exception.is("no engine here") => {
                 self.inner.worlds.by_place().remove(place);
@@ -187,40 +181,14 @@ impl Page {
         let mut params = dispatch(world, name, argument);
         params["returnByValue"] = json!(false);
         let answer = tab.send_in(&place.session, "Runtime.callFunctionOn", &params);
-        match tab.answer::<Evaluated>(answer, waiting_for, deadline).await? {
+        let answer = tab.answer::<Evaluated>(answer, waiting_for, deadline);
+        let Some(answered) = self.heard(&place.session, waiting_for, answer).await? else { return Ok(None) };
+        match answered {
             Ok(Evaluated { exception: Some(exception), .. }) => Err(thrown(exception)),
             Ok(Evaluated { result, .. }) => Ok(result.object),
             Err(failure) => {
                 self.document_went(place, &failure, deadline).await?;
                 Ok(None)
-            }
-        }
-    }
-
-    /// Returns when the renderer behind a session does not answer any more.
-    pub(super) async fn standstill(&self, session: &Arc<str>) {
-        self.silent(session, false).await;
-    }
-
-    /// The same. Where it may be our own snapshot that keeps a page busy, the renderer is given the time again in which it
-    /// had no processor; what acts is told in time whatever the machine does.
-    async fn standstill_while(&self, session: &Arc<str>, waiting_for: &str) {
-        self.silent(session, waiting_for == super::snapshot::WAITING_FOR).await;
-    }
-
-    async fn silent(&self, session: &Arc<str>, patient: bool) {
-        let tab = &self.inner.tab;
-        loop {
-            tokio::time::sleep(SILENCE).await;
-            let ping = tab.send_in(session, "Runtime.evaluate", &json!({"expression": "0"})).wait::<Value>();
-            tokio::pin!(ping);
-            let (mut limit, mut starved) = (LAST_WORD, tab.starved());
-            while tokio::time::timeout(limit, &mut ping).await.is_err() {
-                limit = tab.starved().saturating_sub(starved);
-                starved = tab.starved();
-                if !patient || limit < FAIR {
-                    return;
-                }
             }
         }
     }
@@ -235,11 +203,8 @@ impl Page {
         if let Some(known) = self.inner.worlds.by_place().get(place) {
             return Ok(Some(*known));
         }
-        let made = tokio::select! {
-            biased;
-            made = make(&self.inner.tab, place, waiting_for, deadline) => made?,
-            () = self.standstill_while(&place.session, waiting_for) => return Err(still(waiting_for)),
-        };
+        let make = make(&self.inner.tab, place, waiting_for, deadline);
+        let Some(made) = self.heard(&place.session, waiting_for, make).await? else { return Ok(None) };
         match made {
             Ok(world) => {
                 self.inner.worlds.remember(place, world);
@@ -274,11 +239,6 @@ impl Page {
         };
         deadline.run("the next document", moment).await
     }
-}
-
-pub(super) fn still(waiting_for: &str) -> Error {
-    let text = format!("the page stands still: a script in it does not end (waiting for {waiting_for})");
-    Error::new(Code::Timeout, text).with(json!({"standstill": true}))
 }
 
 async fn make(tab: &Tab, place: &Place, waiting_for: &str, deadline: &Deadline) -> Result<Result<i64, Failure>, Error> {

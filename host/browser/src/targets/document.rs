@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::events::*;
 use crate::cdp::Event as CdpEvent;
-use crate::tab::{Tab, TabState};
+use crate::tab::Tab;
 
 fn session_of(tab: &Tab, event: &CdpEvent<'_>) -> Arc<str> {
     match event.session {
@@ -22,7 +22,7 @@ pub(super) fn document(tab: &Tab, event: &CdpEvent<'_>) {
                 && requested.disposition == "currentTab"
                 && is_main(&requested.frame)
             {
-                tab.update(TabState::navigation_begins);
+                tab.update(|state| state.navigation_begins(requested.url));
             }
         }
         "Page.frameScheduledNavigation" => {
@@ -40,9 +40,21 @@ pub(super) fn document(tab: &Tab, event: &CdpEvent<'_>) {
         "Page.frameClearedScheduledNavigation" if of_main() => {
             tab.update(|state| state.scheduled = false);
         }
-        "Page.frameStartedNavigating" if of_main() => tab.update(TabState::navigation_begins),
-        "Page.frameStoppedLoading" | "Page.downloadWillBegin" if of_main() => {
-            tab.update(|state| state.navigating = false);
+        "Page.frameStartedNavigating" => {
+            if let Some(StartedNavigating { frame, url }) = event.params() {
+                tab.update(|state| match frame == state.main_frame {
+                    true => state.navigation_begins(url),
+                    false => state.frames.leaves(&frame, true),
+                });
+            }
+        }
+        "Page.frameStoppedLoading" | "Page.downloadWillBegin" => {
+            if let Some(FrameOnly { frame }) = event.params() {
+                tab.update(|state| match frame == state.main_frame {
+                    true => state.navigating = false,
+                    false => state.frames.leaves(&frame, false),
+                });
+            }
         }
         "Page.frameNavigated" => {
             let Some(FrameNavigated { frame }) = event.params() else { return };
@@ -82,15 +94,16 @@ pub(super) fn document(tab: &Tab, event: &CdpEvent<'_>) {
             }
         }
         "Page.navigatedWithinDocument" => {
-            if let Some(within) = event.params::<WithinDocument>()
-                && is_main(&within.frame)
-            {
-                tab.update(|state| {
+            let Some(within) = event.params::<WithinDocument>() else { return };
+            tab.update(|state| {
+                if within.frame == state.main_frame {
                     state.url = within.url;
                     state.within_document += 1;
                     state.navigating = false;
-                });
-            }
+                } else {
+                    state.frames.leaves(&within.frame, false);
+                }
+            });
         }
         "Page.lifecycleEvent" => {
             if let Some(lifecycle) = event.params::<Lifecycle>()

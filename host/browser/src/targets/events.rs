@@ -76,7 +76,15 @@ pub(super) struct FrameOnly {
 pub(super) struct RequestedNavigation {
     #[serde(rename = "frameId")]
     pub(super) frame: String,
+    pub(super) url: String,
     pub(super) disposition: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct StartedNavigating {
+    #[serde(rename = "frameId")]
+    pub(super) frame: String,
+    pub(super) url: String,
 }
 
 #[derive(Deserialize)]

@@ -21,6 +21,7 @@ pub(super) fn network(tab: &Tab, event: &CdpEvent<'_>) {
             {
                 tab.update(|state| {
                     state.navigating = true;
+                    state.heading.clone_from(&sent.request.url);
                     state.document_mut(&sent.loader).url = sent.request.url;
                 });
             }

@@ -213,20 +213,6 @@ async fn an_open_that_is_given_up_leaves_no_page() {
 }
 
 #[tokio::test]
-async fn a_page_that_stands_still_is_told_within_five_seconds() {
-    let (world, page) = World::showing("<button id=b onclick='for(;;);'>Loop</button><p id=p>x</p>").await;
-    let begin = Instant::now();
-    let error = assert_code(page.click("#b", &call()).await, Code::Timeout);
-    assert!(error.message.contains("stands still"), "{error}");
-    assert!(begin.elapsed() < Duration::from_secs(6), "{:?}", begin.elapsed());
-    let begin = Instant::now();
-    let error = assert_code(page.text("#p", &call()).await, Code::Timeout);
-    assert_eq!(error.details.unwrap()["standstill"], true);
-    assert!(begin.elapsed() < Duration::from_secs(6), "{:?}", begin.elapsed());
-    world.open(2).await.goto(&world.site.url("/"), &call()).await.unwrap();
-}
-
-#[tokio::test]
 async fn a_page_that_needs_too_much_memory_is_lost_alone() {
     let mut world = World::with(|config| {
         config.script_memory = Some(128);

@@ -21,6 +21,7 @@ mod secrets;
 mod site;
 mod snapshots;
 mod speed;
+mod standstill;
 mod table;
 mod verbs;
 

@@ -24,6 +24,8 @@ pub(crate) enum Answer {
     Private(String),
     /// The connection stays open and says nothing.
     Never,
+    /// This HTML, as soon as the sender says so.
+    Later(watch::Receiver<bool>, String),
 }
 
 /// A server on a port of its own. It answers 404 to what it does not know, and logs all the same.
@@ -146,6 +148,10 @@ async fn serve(
                 (401, "text/plain", "WWW-Authenticate: Basic realm=\"x\"\r\n".into(), "members only".into())
             }
             Some(Answer::Never) => std::future::pending().await,
+            Some(Answer::Later(mut now, body)) => {
+                let _ = now.wait_for(|now| *now).await;
+                (200, "text/html; charset=utf-8", String::new(), body)
+            }
         };
         let head = format!(
             "HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nAccess-Control-Allow-Origin: *\r\nCache-Control: no-store\r\n{more}\r\n",
