@@ -42,6 +42,9 @@ pub(crate) struct Frames {
 impl Frames {
     pub(crate) fn attach(&mut self, id: &str, parent: Option<&str>, session: &Arc<str>) {
         if let Some(known) = self.by_id.get_mut(id) {
+            if known.session != *session {
+                (known.leaving, known.mute) = (false, false);
+            }
             known.session = Arc::clone(session);
             return;
         }
@@ -169,7 +172,15 @@ mod tests {
         assert_eq!(&*frames.place("a").unwrap().session, "other");
         frames.leave("other");
         assert_eq!(&*frames.place("a").unwrap().session, "page");
-        frames.commit("a", Some("main"), &page, "l2", "http://a/");
+        frames.leaves("a", true);
+        assert!(!frames.is_left("other") && !frames.is_left("page"), "it shares the page's session");
+        frames.attach("a", Some("main"), &other);
+        assert!(!frames.is_left("other"), "moved, it is another document");
+        frames.leaves("a", true);
+        frames.note_mute("other");
+        assert!(frames.is_left("other") && frames.is_mute("other"));
+        frames.commit("a", Some("main"), &other, "l2", "http://a/");
+        assert!(!frames.is_left("other") && !frames.is_mute("other"));
         assert!(frames.get("c").is_none() && frames.has_children("main"));
         frames.commit("main", None, &page, "l3", "http://b/");
         assert!(!frames.has_children("main"));

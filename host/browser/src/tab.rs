@@ -91,6 +91,11 @@ impl TabState {
         self.document(&self.loader)
     }
 
+    /// The document is read to its end, deferred scripts included; or there is none to read.
+    pub(crate) fn is_parsed(&self) -> bool {
+        self.url == "about:blank" || self.current().is_none_or(|document| document.parsed)
+    }
+
     /// The entry of a loader, made where it is new. Loaders are never used twice.
     pub(crate) fn document_mut(&mut self, loader: &str) -> &mut Document {
         let position = self.documents.iter().position(|document| document.loader == loader);

@@ -18,6 +18,9 @@ use crate::tab::{Document, TabState};
 /// comes after it waits by itself.
 const SETTLE: Duration = Duration::from_secs(5);
 
+/// How long of that for the new document to be read to its end. One that never ends, as a stream, is not waited for longer.
+const PARSE: Duration = Duration::from_secs(2);
+
 const EMPTY_ERROR: &str = "net::ERR_HTTP_RESPONSE_CODE_FAILURE";
 
 /// A page that is being left and has not answered within this time will not before the next document is there: Chromium
@@ -222,8 +225,8 @@ impl Page {
         tokio::time::sleep(LEAVING).await;
     }
 
-    /// Waits for the navigation that began after `navigations`, if one did: until there is a new
-    /// document, or none will come. Never an error: the action before it is done.
+    /// Waits for the navigation that began after `navigations`, if one did: until there is a new document, read to its end,
+    /// or none will come. What is read next is then not half of it. Never an error: the action before it is done.
     pub(super) async fn settle(&self, navigations: u64, deadline: &Deadline) {
         let tab = &self.inner.tab;
         if tab.state.borrow().navigations == navigations {
@@ -235,7 +238,8 @@ impl Page {
             tab.wait("the navigation", &deadline, over).await?;
             // A form that is submitted is no longer scheduled a moment before it navigates.
             self.ask_main::<Value>("handled", &Value::Null, "the navigation", &deadline).await?;
-            tab.wait("the navigation", &deadline, over).await
+            tab.wait("the navigation", &deadline, over).await?;
+            tab.wait("the document", &deadline.at_most(PARSE), |state| state.is_parsed().then_some(())).await
         };
         let _ = settled.await;
     }

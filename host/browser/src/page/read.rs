@@ -12,6 +12,7 @@ use crate::call::{Call, Deadline};
 use crate::error::{Code, Error};
 use crate::locator::Locator;
 use crate::options::{LoadState, Until};
+use crate::tab::TabState;
 
 /// Between two looks at what can't be waited for in the page itself.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
@@ -129,16 +130,19 @@ impl Page {
         }
     }
 
-    /// Waits until the address matches: `*` stands for anything, `http://shop.example/done/*`.
+    /// Waits until the address matches, and the document there is read to its end: `*` stands for anything,
+    /// `http://shop.example/done/*`.
     pub async fn wait_for_url(&self, pattern: &str, call: &Call) -> Result<(), Error> {
         let waiting_for = format!("the address to be `{pattern}`");
         let tab = &self.inner.tab;
-        let (deadline, matches) = (call.start(), |url: &str| matches_pattern(pattern, url).then_some(()));
-        let waited = tab.wait(&waiting_for, &deadline, |state| matches(&state.url));
+        let deadline = call.start();
+        let there = |state: &TabState| (matches_pattern(pattern, &state.url) && state.is_parsed()).then_some(());
+        let waited = tab.wait(&waiting_for, &deadline, there);
         self.told(&waiting_for, waited).await.map_err(|error| match error.code {
             Code::Timeout if error.details.is_none() => {
                 let url = self.last_url();
-                Error::new(Code::Timeout, format!("{}; it is {url}", error.message)).with(json!({"url": url}))
+                let half = if tab.state.borrow().is_parsed() { "" } else { ", which is not read to its end" };
+                Error::new(Code::Timeout, format!("{}; it is {url}{half}", error.message)).with(json!({"url": url}))
             }
             _ => error,
         })
@@ -146,13 +150,13 @@ impl Page {
 
     /// Waits until the present document is loaded that far.
     pub async fn wait_for_load(&self, until: LoadState, call: &Call) -> Result<(), Error> {
-        let ready = |state: &crate::tab::TabState| {
+        let ready = |state: &TabState| {
             if state.url == "about:blank" {
                 return Some(());
             }
             let document = state.current()?;
             let far = match until {
-                LoadState::DomContentLoaded => document.parsed,
+                LoadState::DomContentLoaded => state.is_parsed(),
                 LoadState::Load => document.loaded,
                 LoadState::NetworkIdle => document.idle,
             };

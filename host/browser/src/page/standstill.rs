@@ -171,9 +171,11 @@ impl Page {
         loop {
             // The sender lives in the tab.
             let _ = state.wait_for(|state| state.frames.is_left(session)).await;
-            let mute = state.borrow().frames.is_mute(session);
-            let over = state.wait_for(|state| !state.frames.is_left(session));
-            if tokio::time::timeout(if mute { LEFT.1 } else { LEFT.0 }, over).await.is_err() {
+            let patience = if state.borrow().frames.is_mute(session) { LEFT.1 } else { LEFT.0 };
+            if tokio::time::timeout(patience, self.ping(session)).await == Ok(true) {
+                // It is spoken to still.
+                tokio::time::sleep(LEFT.0).await;
+            } else if state.borrow().frames.is_left(session) {
                 tab.update(|state| state.frames.note_mute(session));
                 return;
             }
@@ -200,6 +202,8 @@ impl Page {
             tab.post("Runtime.terminateExecution", &json!({}));
         }
         let (loader, mut state) = (tab.state.borrow().loader.clone(), tab.state.subscribe());
+        // One that is being left already could not be asked.
+        let answered = answered || state.borrow().navigating;
         Ok(async move {
             // The answer of a page that was swapped out is none; the next document is one.
             let replaced = state.wait_for(|state| state.loader != loader);

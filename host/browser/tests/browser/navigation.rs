@@ -1,8 +1,11 @@
 //! `goto`, and what clicks lead to.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use windlass_browser::{Code, Navigation};
+use serde_json::Value;
+use tokio::sync::watch;
+use windlass_browser::{Code, Navigation, Until};
 
 use crate::site::Answer;
 use crate::{World, assert_code, call, within};
@@ -156,4 +159,51 @@ async fn a_page_that_leads_on_at_once_is_followed() {
     page.wait_for("h1", windlass_browser::Until::Visible, &call()).await.unwrap();
     assert_eq!(page.url(&call()).await.unwrap(), end);
     assert_eq!(arrived.status, 200);
+}
+
+#[tokio::test]
+async fn what_led_to_a_document_waits_until_it_is_read_to_its_end() {
+    let world = World::new().await;
+    let (rest, later) = watch::channel(false);
+    let halves = ("<p id=p></p>".to_owned(), "<script>p.textContent='whole'</script>".to_owned());
+    let next = world.site.answer("/next", Answer::InTwo(halves, later));
+    let url = world.site.page("/", &format!("<a href={next}>a</a>"));
+    let mut pages = Vec::new();
+    for id in 1..=2 {
+        let page = Arc::new(world.open(id).await);
+        page.goto(&url, &call()).await.unwrap();
+        pages.push(page);
+    }
+    let (clicked, waiting) = (Arc::clone(&pages[0]), Arc::clone(&pages[1]));
+    let clicked = tokio::spawn(async move {
+        clicked.click("text=a", &call()).await.unwrap();
+        clicked.text("#p", &call()).await.unwrap()
+    });
+    let waited = tokio::spawn(async move {
+        waiting.evaluate("() => document.links[0].click()", &Value::Null, &call()).await.unwrap();
+        waiting.wait_for_url("*/next", &call()).await.unwrap();
+        waiting.text("#p", &call()).await.unwrap()
+    });
+    for page in &pages {
+        page.wait_for("#p", Until::Attached, &call()).await.unwrap();
+        let there = page.wait_for_url("*/next", &within(100)).await;
+        assert!(assert_code(there, Code::Timeout).message.ends_with("/next, which is not read to its end"));
+    }
+    assert!(!clicked.is_finished() && !waited.is_finished());
+    rest.send(true).unwrap();
+    assert_eq!((clicked.await.unwrap(), waited.await.unwrap()), ("whole".to_owned(), "whole".to_owned()));
+}
+
+#[tokio::test]
+async fn a_document_without_an_end_holds_nobody_up() {
+    let world = World::new().await;
+    let (rest, later) = watch::channel(false);
+    let next = world.site.answer("/next", Answer::InTwo(("<p>begun</p>".to_owned(), String::new()), later));
+    let page = world.open(1).await;
+    page.goto(&world.site.page("/", &format!("<a href={next}>a</a>")), &call()).await.unwrap();
+    let begin = Instant::now();
+    page.click("text=a", &call()).await.unwrap();
+    assert_eq!(page.text("p", &call()).await.unwrap(), "begun");
+    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+    drop(rest);
 }

@@ -24,6 +24,8 @@ pub(crate) enum Answer {
     Private(String),
     /// The connection stays open and says nothing.
     Never,
+    /// The first half of some HTML, and the second as soon as the sender says so.
+    InTwo((String, String), watch::Receiver<bool>),
     /// This HTML, as soon as the sender says so.
     Later(watch::Receiver<bool>, String),
 }
@@ -148,6 +150,13 @@ async fn serve(
                 (401, "text/plain", "WWW-Authenticate: Basic realm=\"x\"\r\n".into(), "members only".into())
             }
             Some(Answer::Never) => std::future::pending().await,
+            Some(Answer::InTwo((first, second), mut now)) => {
+                let head = "HTTP/1.1 200 X\r\nContent-Type: text/html; charset=utf-8\r\nConnection: close\r\n\r\n";
+                stream.write_all(format!("{head}<!doctype html>{first}").as_bytes()).await?;
+                let _ = now.wait_for(|now| *now).await;
+                stream.write_all(second.as_bytes()).await?;
+                return Ok(());
+            }
             Some(Answer::Later(mut now, body)) => {
                 let _ = now.wait_for(|now| *now).await;
                 (200, "text/html; charset=utf-8", String::new(), body)

@@ -156,6 +156,26 @@ async fn a_server_that_takes_its_time_is_no_standstill() {
     url.unwrap();
 }
 
+#[tokio::test]
+async fn a_page_on_its_way_to_one_slow_server_can_be_led_to_another() {
+    let world = World::new().await;
+    let page = world.open(1).await;
+    let silent = world.site.answer("/silent", Answer::Never);
+    let (answer, later) = watch::channel(false);
+    let next = world.site.answer("/next", Answer::Later(later, "<p>next</p>".into()));
+    page.goto(&world.site.page("/", &format!("<a href={silent} id=a>a</a>")), &call()).await.unwrap();
+    page.evaluate("() => document.querySelector('#a').click()", &Value::Null, &call()).await.unwrap();
+    world.site.seen("GET /silent").await;
+    let call = call();
+    let answers = async {
+        assert_code(world.open(2).await.goto(&silent, &within(5500)).await, Code::Timeout);
+        answer.send(true).unwrap();
+    };
+    let (arrived, ()) = tokio::join!(page.goto(&next, &call), answers);
+    assert_eq!(arrived.unwrap().url, next);
+    assert_eq!(page.text("p", &call).await.unwrap(), "next");
+}
+
 /// In the full Chromium the frame has a process of its own.
 #[tokio::test]
 async fn a_frame_that_is_being_left_keeps_nobody_waiting() {

@@ -127,7 +127,7 @@ verbs! {
     /// `timeout`, `page-lost`.
     fn wait_for_text(text: impl AsRef<str>) -> () = |page, settings| page.wait_for_text(text.as_ref(), settings);
 
-    /// Waits until the address matches; `*` stands for anything.
+    /// Waits until the address matches, and the document there is read to its end; `*` stands for anything.
     ///
     /// # Errors
     /// `timeout`, `page-lost`.
