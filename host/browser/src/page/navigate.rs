@@ -18,7 +18,7 @@ use crate::tab::{Document, TabState};
 /// comes after it waits by itself.
 const SETTLE: Duration = Duration::from_secs(5);
 
-/// How long of that for the new document to be read to its end. One that never ends, as a stream, is not waited for longer.
+/// How long a new document has to be read to its end. One that never is, as a stream, is used as it is after that.
 const PARSE: Duration = Duration::from_secs(2);
 
 const EMPTY_ERROR: &str = "net::ERR_HTTP_RESPONSE_CODE_FAILURE";
@@ -239,9 +239,18 @@ impl Page {
             // A form that is submitted is no longer scheduled a moment before it navigates.
             self.ask_main::<Value>("handled", &Value::Null, "the navigation", &deadline).await?;
             tab.wait("the navigation", &deadline, over).await?;
-            tab.wait("the document", &deadline.at_most(PARSE), |state| state.is_parsed().then_some(())).await
+            self.parsed(&deadline).await
         };
         let _ = settled.await;
+    }
+
+    /// Waits until the document is read to its end, but not for long.
+    pub(super) async fn parsed(&self, deadline: &Deadline) -> Result<(), Error> {
+        let parsed = |state: &TabState| state.is_parsed().then_some(());
+        match self.inner.tab.wait("the document", &deadline.at_most(PARSE), parsed).await {
+            Err(error) if error.code == Code::Timeout => Ok(()),
+            parsed => parsed,
+        }
     }
 }
 

@@ -130,22 +130,22 @@ impl Page {
         }
     }
 
-    /// Waits until the address matches, and the document there is read to its end: `*` stands for anything,
-    /// `http://shop.example/done/*`.
+    /// Waits until the address matches: `*` stands for anything, `http://shop.example/done/*`. The document there has two
+    /// seconds then to be read to its end.
     pub async fn wait_for_url(&self, pattern: &str, call: &Call) -> Result<(), Error> {
         let waiting_for = format!("the address to be `{pattern}`");
         let tab = &self.inner.tab;
         let deadline = call.start();
-        let there = |state: &TabState| (matches_pattern(pattern, &state.url) && state.is_parsed()).then_some(());
+        let there = |state: &TabState| matches_pattern(pattern, &state.url).then_some(());
         let waited = tab.wait(&waiting_for, &deadline, there);
         self.told(&waiting_for, waited).await.map_err(|error| match error.code {
             Code::Timeout if error.details.is_none() => {
                 let url = self.last_url();
-                let half = if tab.state.borrow().is_parsed() { "" } else { ", which is not read to its end" };
-                Error::new(Code::Timeout, format!("{}; it is {url}{half}", error.message)).with(json!({"url": url}))
+                Error::new(Code::Timeout, format!("{}; it is {url}", error.message)).with(json!({"url": url}))
             }
             _ => error,
-        })
+        })?;
+        self.parsed(&deadline).await
     }
 
     /// Waits until the present document is loaded that far.

@@ -127,7 +127,8 @@ verbs! {
     /// `timeout`, `page-lost`.
     fn wait_for_text(text: impl AsRef<str>) -> () = |page, settings| page.wait_for_text(text.as_ref(), settings);
 
-    /// Waits until the address matches, and the document there is read to its end; `*` stands for anything.
+    /// Waits until the address matches; `*` stands for anything. The document there has two seconds then to be read to its
+    /// end.
     ///
     /// # Errors
     /// `timeout`, `page-lost`.
