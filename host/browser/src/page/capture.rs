@@ -97,6 +97,8 @@ impl Page {
             self.mask(&masks, &deadline).await?;
         }
         let tab = &self.inner.tab;
+        // A full Chromium draws no page that is behind another one of its window, and may let the caller wait for ever.
+        tab.post("Page.bringToFront", &json!({}));
         let capture = async { tab.call("Page.captureScreenshot", &params, "the screenshot", &deadline).await };
         let captured: Result<Captured, Error> = self.begun(&tab.session, "the screenshot", capture).await;
         if covers {

@@ -210,3 +210,20 @@ async fn a_frame_that_is_being_left_keeps_nobody_waiting() {
     page.wait_for("#f", Until::Detached, &call()).await.unwrap();
     assert_eq!(page.count("text=inner", &call()).await.unwrap(), 0);
 }
+
+/// In the full Chromium they are tabs of one window, and what is behind is drawn no more once the machine is busy.
+#[tokio::test]
+async fn pages_are_captured_whichever_of_them_is_in_front() {
+    let world = World::new().await;
+    let mut pages = Vec::new();
+    for id in 1..=3 {
+        let page = world.open(id).await;
+        page.goto(&world.site.page("/", "<p>x</p>"), &call()).await.unwrap();
+        pages.push(page);
+    }
+    for page in pages.iter().cycle().take(12) {
+        let image = page.screenshot(Shot::default(), &within(10_000)).await.unwrap();
+        assert!(image.bytes.starts_with(b"\x89PNG"));
+        assert_eq!(page.evaluate("() => document.visibilityState", &Value::Null, &call()).await.unwrap(), "visible");
+    }
+}
