@@ -52,9 +52,8 @@ impl Page {
         let fair = if waiting_for == super::snapshot::WAITING_FOR { Fair::Yes } else { Fair::No };
         tokio::select! {
             biased;
-            done = work => done.map(Some).map_err(|error| self.on_its_way(error)),
+            heard = self.unless_left(session, work) => heard,
             () = self.silent(session, fair) => Err(still(waiting_for)),
-            () = self.left(session) => Ok(None),
         }
     }
 
