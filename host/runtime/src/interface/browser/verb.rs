@@ -115,7 +115,9 @@ where
             let call = BrowserCall { timeout, cancel: turn.control.call_token() };
             let on = On { turn: turn.clone(), number, page, call, pos, tainted, settings };
             let masks = |text: String| turn.pages.taint.masks(tainted).text(text);
-            work(on).await.map_err(|e| Error { message: masks(e.message), details: e.details.map(masks), ..e })
+            // Once here, so that no verb is as large as the browser's longest wait.
+            let done = Box::pin(work(on)).await;
+            done.map_err(|e| Error { message: masks(e.message), details: e.details.map(masks), ..e })
         })
         .await
 }
