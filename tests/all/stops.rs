@@ -52,6 +52,9 @@ async fn stopped(bench: &Bench, how: How, id: TaskId) {
         How::Deadline => (Status::Failed, Some(Cause::Deadline)),
     };
     assert_eq!((task.status, task.cause), expected, "{} {how:?}: {}", task.tool, failure(&task));
+    if how == How::Deadline {
+        assert_eq!(failure(&task)["code"], "deadline", "{}: not the word that the plugin heard", task.tool);
+    }
     let requests = bench.texts(id, Kind::CancelRequested).await;
     assert_eq!(requests.len(), 1, "{} {how:?}: {requests:?}", task.tool);
 }

@@ -8,13 +8,16 @@ use serde_json::{Value, json};
 
 use crate::call::Deadline;
 use crate::engine::Engine;
-use crate::error::Error;
+use crate::error::{Code, Error};
 use crate::page;
 use crate::tab::{Owner, Tab};
 use crate::targets::Guard;
 
 /// What nobody waits for any more still gets this long, so that it can be tidied up.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A page that was kept ready has this long to answer, and is replaced then.
+const READY_TIMEOUT: Duration = Duration::from_secs(2);
 
 #[derive(Clone)]
 pub(crate) struct Place {
@@ -87,19 +90,26 @@ impl Place {
         Ok(tab)
     }
 
-    /// A page that looks as its owner's options ask: `ready`, if it is still there, or a new one.
+    /// A page that looks as its owner's options ask: `ready`, if it is still there and answers, or a new one.
     pub(crate) async fn open(&self, ready: Option<Arc<Tab>>, owner: Owner) -> Result<Arc<Tab>, Error> {
         let deadline = Deadline::after(OPEN_TIMEOUT);
-        let tab = match ready.filter(|tab| tab.gone().is_none()) {
-            Some(tab) => tab,
-            None => self.blank(&deadline).await?,
-        };
-        let options = Arc::clone(&owner.options);
-        let emulated = page::emulate(&tab, &options).check(&tab, &options, &deadline).await;
+        if let Some(tab) = ready.filter(|tab| tab.gone().is_none()) {
+            match self.give(tab, &owner, &deadline.at_most(READY_TIMEOUT)).await {
+                // Its renderer hangs, or died a moment ago.
+                Err(error) if matches!(error.code, Code::Timeout | Code::PageLost) => {}
+                given => return given,
+            }
+        }
+        self.give(self.blank(&deadline).await?, &owner, &deadline).await
+    }
+
+    async fn give(&self, tab: Arc<Tab>, owner: &Owner, deadline: &Deadline) -> Result<Arc<Tab>, Error> {
+        let options = &owner.options;
+        let emulated = page::emulate(&tab, options).check(&tab, options, deadline).await;
         // Owned only from here on: a page that could not be opened is nobody's loss.
         match emulated {
             Ok(()) => {
-                tab.set_owner(owner);
+                tab.set_owner(owner.clone());
                 Ok(tab)
             }
             Err(error) => {

@@ -34,6 +34,12 @@ pub(crate) fn stopped(returned: Return, asked: Asked, message: &str, failure: Va
     };
     let mut failure = failure;
     failure["message"] = message.into();
+    // A plugin is told of a deadline as of a cancel; whoever reads the task wants to know which of them it was.
+    let told = ["cancelled", "killed", "stopped"];
+    if cause == Some(Cause::Deadline) && told.iter().any(|code| failure["code"] == **code) {
+        failure["code"] = "deadline".into();
+        failure["message"] = format!("its time was over: {message}").into();
+    }
     let result = (status == Status::Failed).then_some(failure);
     Ended { status, cause, result, question: false, text }
 }

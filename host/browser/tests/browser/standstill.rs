@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tokio::sync::watch;
-use windlass_browser::{Code, Error, LoadState, Page, PdfOptions, Shot, SnapshotOptions, Until};
+use windlass_browser::{Code, Error, LoadState, Page, PageOptions, PdfOptions, Shot, SnapshotOptions, Until};
 
-use crate::processes::renderers;
+use crate::processes::{eventually, is_running, renderers};
 use crate::site::Answer;
 use crate::{World, assert_code, call, within};
 
@@ -102,6 +102,31 @@ async fn every_verb_tells_within_five_seconds_that_the_renderer_hangs() {
     }
     // Another page has another renderer.
     assert_eq!(other.text("p", &call()).await.unwrap(), "one");
+}
+
+#[tokio::test]
+async fn a_page_that_was_kept_ready_and_hangs_is_replaced() {
+    let world = World::with(|config| config.spare = true).await;
+    world.open(1).await;
+    let pid = world.browser.pid().unwrap();
+    eventually("a page that is kept ready", || world.browser.has_spare()).await;
+    let all = renderers(pid).len();
+    world.context.close().await;
+    eventually("the end of the first page's renderer", || renderers(pid).len() < all).await;
+    let [kept] = renderers(pid)[..] else {
+        println!("not tested: this Chromium keeps renderers itself, and nothing tells which of them is the page's");
+        return;
+    };
+    kill_process(Pid::from_raw(kept.cast_signed()).unwrap(), Signal::STOP).unwrap();
+    let begin = Instant::now();
+    let (sender, _events) = tokio::sync::mpsc::unbounded_channel();
+    let context = world.browser.context(world.grants.clone(), sender).await.unwrap();
+    assert!(!world.browser.has_spare(), "this is it");
+    let page = context.open(1, PageOptions::default(), &call()).await.unwrap();
+    assert!(begin.elapsed() > Duration::from_secs(1), "the one that hangs was tried: {:?}", begin.elapsed());
+    assert!(begin.elapsed() < LEARNS, "{:?}", begin.elapsed());
+    page.goto(&world.site.url("/"), &call()).await.unwrap();
+    eventually("the end of the one that hangs", || !is_running(kept)).await;
 }
 
 #[tokio::test]
