@@ -249,6 +249,17 @@ async fn deadline(running: &Arc<Turn>, at: Option<windlass_core::Millis>) -> std
     std::future::pending().await
 }
 
+/// What ended a replay before all was answered had not ended the turn when it ran.
+fn came_to_grief(running: &Turn, how: &str) -> Stopped {
+    let diverged = running.journal(|j| j.end()).err();
+    let mut stopped = diverged.map_or_else(
+        || Stopped { reason: "replay", text: format!("Stopped: in its replay {how}"), details: json!({}) },
+        |diverged| diverged_stop(&Diverged { actual: how.to_owned(), ..diverged }),
+    );
+    stopped.details["ended"] = how.into();
+    stopped
+}
+
 async fn finish(
     running: &Arc<Turn>,
     task: &windlass_store::TaskRow,
@@ -269,6 +280,9 @@ async fn finish(
         }
         Came::Error(error) => match halt_of(error) {
             Ok(Halt::Diverged(diverged)) => return stop(running, diverged_stop(&diverged)).await,
+            Ok(Halt::Limit(message)) if running.replaying() => {
+                return stop(running, came_to_grief(running, &message)).await;
+            }
             Ok(Halt::Limit(message)) => {
                 stopped(Return::Stopped(Cause::Limit), asked, &message, json!({"code": "limit", "message": message}))
             }
@@ -286,15 +300,8 @@ async fn finish(
             }
             Ok(halt) => return Err(halt),
             Err(error) if running.replaying() => {
-                // It did not trap here before: what it replays is not what it was.
-                let diverged = running.journal(|j| j.end()).err();
-                let message = error.root_cause().to_string();
-                let mut stop_record = diverged.map_or_else(
-                    || Stopped { reason: "replay", text: String::new(), details: json!({}) },
-                    |d| diverged_stop(&Diverged { actual: format!("trapped: {message}"), ..d }),
-                );
-                stop_record.details["trap"] = message.into();
-                return stop(running, stop_record).await;
+                let stopped = came_to_grief(running, &format!("trapped: {}", error.root_cause()));
+                return stop(running, stopped).await;
             }
             Err(error) => trapped(running, &error, asked),
         },
@@ -304,7 +311,7 @@ async fn finish(
     running.close();
     running.settle(0).await?;
     files::end(running, turn.started.unwrap_or(turn.opened).as_nanos()).await?;
-    let pin = next_pin(&running.services, &task.tool, &running.plugin, &turn.digest);
+    let pin = pin_after(&running.services, task, turn);
     let (id, number, (epoch, generation)) = (running.task, running.number, running.fence());
     let clock = running.services.clock.clone();
     let next = running
@@ -319,10 +326,10 @@ async fn finish(
 }
 
 /// What the next turn of a task is pinned to: the newest component that has the tool, else the one it had.
-pub(crate) fn next_pin(services: &Services, tool: &str, plugin: &str, digest: &str) -> Pin {
-    match services.registry.offering(tool) {
+pub(crate) fn pin_after(services: &Services, task: &TaskRow, turn: &TurnRow) -> Pin {
+    match services.registry.offering(&task.tool) {
         Some(newest) => pin(&newest.row.name, &newest.row.digest, &services.limits),
-        None => pin(plugin, digest, &services.limits),
+        None => pin(&turn.plugin, &turn.digest, &services.limits),
     }
 }
 
@@ -387,7 +394,7 @@ async fn take_over(services: &Arc<Services>, first: bool, missed: &mut HashSet<T
         }
         if let Some((row, turn)) = stopped_turn(services, task).await? {
             if life::is_lapsed(&row, &turn, &services.clock) {
-                let pin = next_pin(services, &row.tool, &turn.plugin, &turn.digest);
+                let pin = pin_after(services, &row, &turn);
                 let clock = services.clock.clone();
                 let lapse = services.store.commit(Hard::Yes, move |tx| life::lapse_stopped(tx, task, pin, &clock));
                 if let Some(next) = lapse.await? {
