@@ -11,6 +11,7 @@ use crate::interface::{files, log, task as task_interface};
 use crate::life::{self, Opened, Pin, Stopped, Why};
 use crate::park::{self, Wake};
 use crate::queue::{Left, Queued};
+use crate::retry::Retry;
 use crate::services::Services;
 use crate::turn::{Turn, Write, fence};
 use serde_json::json;
@@ -24,7 +25,7 @@ use windlass_core::{Cause, Kind, Limits, TaskId, WaitingFor};
 use windlass_store::{Hard, StoreError, TaskRow, TurnRow};
 
 /// Between two looks for open turns that nobody runs.
-const RECONCILE: Duration = Duration::from_secs(3);
+pub(crate) const RECONCILE: Duration = Duration::from_secs(3);
 
 /// How the call of `run` came back.
 enum Came {
@@ -44,7 +45,7 @@ pub(crate) fn spawn(services: &Arc<Services>, opened: Opened) {
     let opened = Box::new(opened);
     let control = Arc::new(Control::new(services.clock.clone(), services.tuning.grace));
     services.running.lock().insert(opened.task.id, control.clone());
-    services.left.lock().remove(&opened.task.id);
+    let before = services.left.lock().remove(&opened.task.id);
     let services = services.clone();
     services.tracker.clone().spawn(async move {
         let (id, generation) = (opened.task.id, services.store.generation());
@@ -59,7 +60,7 @@ pub(crate) fn spawn(services: &Arc<Services>, opened: Opened) {
             Ok(_) => false,
         };
         if failed {
-            services.left.lock().insert(id);
+            services.left.lock().insert(id, Retry::after(before, services.clock.elapsed()));
         }
         match next {
             Ok(Some(next)) => spawn(&services, next),
@@ -381,14 +382,15 @@ fn halt_of(error: wasmtime::Error) -> Result<Halt, wasmtime::Error> {
 /// just opened, or just woken, is about to be run.
 async fn take_over(services: &Arc<Services>, first: bool, missed: &mut HashSet<TaskId>) -> Result<usize, StoreError> {
     let open = services.store.read(|rows| rows.running_tasks()).await?;
-    services.left.lock().retain(|task| open.contains(task));
+    services.left.lock().retain(|task, _| open.contains(task));
     let before = std::mem::take(missed);
     let mut taken = 0;
     for task in open {
         if services.control(task).is_some() || services.draining.is_cancelled() {
             continue;
         }
-        if !first && !before.contains(&task) {
+        let waits = services.left.lock().get(&task).is_some_and(|retry| retry.waits(services.clock.elapsed()));
+        if waits || (!first && !before.contains(&task)) {
             missed.insert(task);
             continue;
         }
@@ -407,7 +409,7 @@ async fn take_over(services: &Arc<Services>, first: bool, missed: &mut HashSet<T
         let clock = services.clock.clone();
         let why = match first {
             true => Why::HostGone,
-            false if services.left.lock().contains(&task) => Why::StoreFailed,
+            false if services.left.lock().contains_key(&task) => Why::StoreFailed,
             false => Why::BrokeOff,
         };
         let take_over = move |tx: &mut dyn windlass_store::Tx| life::take_over(tx, task, furthest, why, &clock);
