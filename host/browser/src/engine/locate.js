@@ -121,7 +121,7 @@ const byXpath = (root, xpath) => {
 };
 
 const query = (root, step) => {
-  if (step.css != null) return queryAll(root, step.css);
+  if (step.css != null) return queryCss(root, step.css);
   if (step.role != null) return byRole(root, step);
   if (step.text != null) return byText(root, step.text);
   if (step.label != null) return byLabel(root, step.label);

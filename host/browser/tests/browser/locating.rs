@@ -189,6 +189,55 @@ async fn shadow_roots_need_no_special_words() {
 }
 
 #[tokio::test]
+async fn a_selector_goes_through_shadow_roots() {
+    let (_world, page) = World::showing(
+        "<x-card id=card class=a><span id=slotted slot=s class=sl>slotted</span></x-card><ul id=ul><li id=l1>one<li id=l2>two <b id=bold>b</b></ul>\
+         <my-app></my-app><script>const of=(name,html)=>customElements.define(name,class extends HTMLElement{connectedCallback(){\
+         this.attachShadow({mode:'open'}).innerHTML=html}});\
+         of('x-card','<h2 id=head>Card</h2><div id=row class=row><button id=buy>Buy</button><slot id=slot name=s></slot></div>');\
+         of('my-app','<my-row id=inner></my-row>');of('my-row','<input id=q class=q name=\"a > b, c\">')</script>",
+    )
+    .await;
+    for (locator, ids) in [
+        ("x-card button", "buy"),
+        ("x-card .row button", "buy"),
+        ("x-card > .row", "row"),
+        ("body > x-card.a > .row > button", "buy"),
+        ("x-card .row slot", "slot"),
+        ("body button", "buy"),
+        ("my-app input.q", "q"),
+        ("my-app > my-row > input", "q"),
+        ("my-app [name=\"a > b, c\"]", "q"),
+        ("h2 + .row > button, x-card > h2", "head buy"),
+        ("h2 ~ .row", "row"),
+        (".none, my-app :is(my-row input, h2)", "q"),
+        ("x-card:has(button)", "card"),
+        ("x-card:has(> .row > button) h2", "head"),
+        ("x-card:not(:has(button))", ""),
+        ("input:not(x-card *)", "q"),
+        ("ul > button", ""),
+        ("my-app button", ""),
+        ("x-card > button", ""),
+        ("li:nth-child(2) b", "bold"),
+        ("my-app >> input.q", "q"),
+        ("x-card >> css=> .row", "row"),
+        ("x-card >> :scope > .row button", "buy"),
+        ("ul >> css=> li", "l1 l2"),
+        ("li >> :scope", "l1 l2"),
+        ("#l1 >> css=+ li", "l2"),
+        ("#row >> x-card button", "buy"),
+    ] {
+        let mut found = Vec::new();
+        for at in 0..page.count(locator, &call()).await.unwrap() {
+            found.extend(page.attribute(&format!("{locator} >> nth={at}"), "id", &within(1500)).await.unwrap());
+        }
+        assert_eq!(found.join(" "), ids, "{locator}");
+    }
+    page.fill("my-app input.q", "x", &within(1500)).await.unwrap();
+    assert_code(page.count("x-card button[", &call()).await, Code::Invalid);
+}
+
+#[tokio::test]
 async fn closed_shadow_roots_are_reached_by_refs() {
     let (_world, page) = World::showing(
         "<div id=plain></div><script>\
