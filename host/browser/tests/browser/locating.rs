@@ -263,6 +263,72 @@ pub(crate) fn reference(snapshot: &str, words: &str) -> String {
 }
 
 #[tokio::test]
+async fn a_text_is_looked_for_in_the_match_itself() {
+    let (_world, page) = World::showing(
+        "<p class=m id=m>Saved ok</p><button class=b id=b><span id=go>Go</span></button><ul id=ul><li id=l1>one<li id=l2>two</ul>\
+         <iframe>Only for the old</iframe>",
+    )
+    .await;
+    for (locator, id) in [
+        (".m >> text=Saved", "m"),
+        (".b >> text=Go", "go"),
+        ("li >> text=two", "l2"),
+        ("li >> has=(text=two)", "l2"),
+        ("li >> has-not=(text=two)", "l1"),
+        ("role=listitem >> text=one", "l1"),
+        ("ul >> text=one", "l1"),
+        ("text=Saved >> text=/ok$/", "m"),
+    ] {
+        let found = page.attribute(locator, "id", &within(1500)).await;
+        assert_eq!(found.as_ref().map(Option::as_deref), Ok(Some(id)), "{locator}");
+    }
+    // A role or a selector is not.
+    assert_eq!(page.count(".b >> role=button", &call()).await.unwrap(), 0);
+    assert_eq!(page.count("#m >> .m", &call()).await.unwrap(), 0);
+    assert_eq!(page.count("iframe >> text=old", &call()).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn scripts_and_styles_do_not_part_a_text() {
+    let (_world, page) = World::showing(
+        "<div><p id=p>Total: <script>document.write('5')</script> EUR</p><button id=b>Log<style>x{}</style>in</button></div>",
+    )
+    .await;
+    for (locator, id) in
+        [("text=Total: 5 EUR", "p"), ("text=Login", "b"), ("text='Login's", "b"), ("p >> has-text=5 EUR", "p")]
+    {
+        let found = page.attribute(locator, "id", &within(1500)).await;
+        assert_eq!(found.as_ref().map(Option::as_deref), Ok(Some(id)), "{locator}");
+    }
+    assert_eq!(page.count("text=document.write", &call()).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn a_text_goes_on_in_shadow_roots() {
+    let (_world, page) = World::showing(
+        "<section id=s><x-c id=c0></x-c><x-c id=c1></x-c></section><div id=d>In all: <x-n>5</x-n></div><label id=l><x-n></x-n><input id=i></label>\
+         <script>customElements.define('x-c',class extends HTMLElement{connectedCallback(){const n=this.id[1];\
+         this.attachShadow({mode:'open'}).innerHTML='<style>p{}</style><p>card '+n+'</p><button onclick=\"document.title='+n+'\">Buy</button>'}});\
+         customElements.define('x-n',class extends HTMLElement{connectedCallback(){this.attachShadow({mode:'open'}).innerHTML='<b>EUR</b>'}})</script>",
+    )
+    .await;
+    page.click("x-c >> has-text=card 1 >> role=button", &within(1500)).await.unwrap();
+    assert_eq!(page.title(&call()).await.unwrap(), "1");
+    for (locator, id) in [
+        ("x-c >> has-not-text=card 1", "c0"),
+        ("section >> has-text=/card 0.*card 1/", "s"),
+        ("text=In all: 5EUR", "d"),
+        ("label=EUR", "i"),
+    ] {
+        let found = page.attribute(locator, "id", &within(1500)).await;
+        assert_eq!(found.as_ref().map(Option::as_deref), Ok(Some(id)), "{locator}");
+    }
+    // The innermost has it, and not its host as well.
+    assert_eq!(page.count("text=card 1", &call()).await.unwrap(), 1);
+    assert_eq!(page.count("x-c >> has-text=p{}", &call()).await.unwrap(), 0);
+}
+
+#[tokio::test]
 async fn a_text_is_found_quickly_on_a_large_page() {
     let (_world, page) = World::showing("<ul id=u></ul><script>u.innerHTML=Array.from({length:5000},(_,i)=>`<li><a href=/${i}>Item number ${i}</a> <button>Buy ${i}</button></li>`).join('')</script>").await;
     page.text("text=Item number 4999", &call()).await.unwrap();
