@@ -130,19 +130,20 @@ class Snapshot {
     while (walker.nextNode()) if (roleOf(walker.currentNode)) this.more++;
   }
 
-  children(node, depth, inName, pointer) {
+  // `silent`: its own text is not shown, as a name says it or nobody sees it.
+  children(node, depth, inName, pointer, silent = inName) {
     let options = 0;
     // All but its head is hidden.
     const closed = node.localName === 'details' && !node.open;
     const only = onlyText(node);
     if (only) {
-      if (!inName && !closed) this.pending += only.data;
+      if (!silent && !closed) this.pending += only.data;
       return;
     }
     for (const child of listed(node)) {
       if (closed && child.localName !== 'summary') continue;
       if (child.nodeType === Node.TEXT_NODE) {
-        if (!inName) this.pending += child.data;
+        if (!silent) this.pending += child.data;
       } else if (child.nodeType === Node.ELEMENT_NODE && !DROPPED.has(child.localName)) {
         if (child.localName === 'option' && ++options > OPTIONS && !child.selected) continue;
         this.element(child, depth, inName, pointer);
@@ -199,7 +200,7 @@ class Snapshot {
       const apart = !block && (display === 'inline' ? element.localName === 'br' : display !== 'contents');
       if (block) this.flush(indent);
       else if (apart) this.pending += ' ';
-      this.children(element, depth, inName, pointer || pointed);
+      this.children(element, depth, inName, pointer || pointed, inName || !visible);
       if (block) this.flush(indent);
       else if (apart) this.pending += ' ';
       return;
@@ -228,7 +229,8 @@ class Snapshot {
     const value = describedValue(field, role);
     if (value) this.push(`${indent}  - text: ${quote(cut(value, NAME_LENGTH))}`);
     const named = !!name && !long && NAMED_BY_CONTENT.has(role);
-    if (element.localName !== 'textarea') this.children(element, depth + 1, named || inName, pointer || pointed);
+    const skipped = element.localName === 'textarea' || (!bare && block && style.contentVisibility === 'hidden');
+    if (!skipped) this.children(element, depth + 1, named || inName, pointer || pointed);
     if (named) this.pending = '';
     else this.flush(`${indent}  `);
     // A single text goes behind its element.
@@ -266,7 +268,10 @@ const snapshot = (request, root) => {
   if (above && closestInTree(above, '[aria-disabled="true"], [inert]')) made.disabled++;
   if (above && made.modal && isWithin(above, made.modal)) made.disabled--;
   if (root) made.element(root, 0, false, false);
-  else if (document.body) made.children(document.body, 0, false, false);
+  else if (document.body) {
+    const { display, visibility } = getComputedStyle(document.body);
+    if (display === 'contents' || document.body.checkVisibility()) made.children(document.body, 0, false, false, visibility !== 'visible');
+  }
   else if (document.documentElement) made.children(document.documentElement, 0, false, false);
   made.flush('');
   nextRef = made.last;
