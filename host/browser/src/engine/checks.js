@@ -91,6 +91,13 @@ const holdsFixed = style => style.transform !== 'none' || style.perspective !== 
   || /paint|layout|strict|content/.test(style.contain) || /transform|perspective|filter/.test(style.willChange)
   || style.containerType !== 'normal';
 
+// `overflow` says nothing of inline boxes and of parts of tables; a drawing is inline, and clips.
+const isUnclipped = (node, display) => node instanceof HTMLElement
+  && (display === 'inline' || (display.startsWith('table-') && !/cell|caption/.test(display)));
+
+// How far beyond a box that clips is still shown.
+const clipMargin = (style, overflow) => (overflow === 'clip' ? parseFloat(/[\d.]+px/.exec(style.overflowClipMargin)) || 0 : 0);
+
 // The part of a box that its scrolling ancestors and the viewport leave to be seen. What is positioned lies in an ancestor
 // further up, and those between do not clip it: that is how menus get out of small boxes.
 const visiblePart = (element, box) => {
@@ -106,12 +113,18 @@ const visiblePart = (element, box) => {
     }
     inner = node;
     position = style.position;
-    if (style.overflow === 'visible') continue;
+    if (style.overflow === 'visible' || isUnclipped(node, style.display)) continue;
     const clip = node.getBoundingClientRect();
-    left = Math.max(left, clip.left);
-    top = Math.max(top, clip.top);
-    right = Math.min(right, clip.right);
-    bottom = Math.min(bottom, clip.bottom);
+    if (style.overflowX !== 'visible') {
+      const margin = clipMargin(style, style.overflowX);
+      left = Math.max(left, clip.left - margin);
+      right = Math.min(right, clip.right + margin);
+    }
+    if (style.overflowY !== 'visible') {
+      const margin = clipMargin(style, style.overflowY);
+      top = Math.max(top, clip.top - margin);
+      bottom = Math.min(bottom, clip.bottom + margin);
+    }
   }
   return { left, top, right, bottom };
 };
@@ -179,14 +192,17 @@ const elementAt = (x, y) => {
 };
 
 // What is pressed by a press on what it holds.
-const PRESSED = 'button, a[href], label, [role=button], [role=link], [role=menuitem], [role=option], [role=tab]';
+const PRESSED = 'button, a, [role=button], [role=link]';
+// What is pressed where the mouse is let through, but may hold things of its own.
+const ENTERED = 'label, [role=menuitem], [role=option], [role=tab]';
 
 // A click on a label is one on its field, one inside a button is one on the button, and one on a button is one on all that
 // it holds: many a text and icon in it lets the mouse through.
 const receives = (hit, element) => {
   if (isWithin(hit, element)) return true;
-  const around = closestInTree(element, PRESSED);
-  if (around && around !== element && isWithin(hit, around)) return true;
+  const around = isMatch(element, 'input, textarea, select') || element.isContentEditable ? null : closestInTree(element, PRESSED);
+  if (around && around !== element && hit && closestInTree(hit, PRESSED) === around) return true;
+  if (hit && isWithin(element, hit) && closestInTree(hit, ENTERED)) return true;
   const label = hit && closestInTree(hit, 'label');
   return !!label && label.control === element;
 };

@@ -67,16 +67,56 @@ async fn what_is_positioned_is_not_clipped_by_the_boxes_it_leaves() {
 }
 
 #[tokio::test]
+async fn what_does_not_clip_hides_nothing() {
+    for html in [
+        // On one axis alone.
+        "<div style='position:relative;overflow-x:clip;height:40px'>head<div style='position:absolute;top:60px'>BUTTON</div></div>",
+        "<div style='position:relative;overflow-y:clip;width:50px;height:200px'><div style='position:absolute;left:120px'>BUTTON</div></div>",
+        "<div style='position:relative;overflow:clip;overflow-clip-margin:200px;width:100px;height:30px'><div style='position:absolute;top:60px'>BUTTON</div></div>",
+        // Of what is inline, and of parts of tables, no overflow is cut off.
+        "<span style='overflow:hidden;border:1px solid'><div style='float:left'>BUTTON</div></span>",
+        "<span style='overflow:auto'><span style='display:inline-block;height:90px;vertical-align:top;padding-top:60px'>BUTTON</span></span>",
+        "<table style='border-collapse:collapse'><tbody style='overflow:hidden'><tr style='overflow:hidden;position:relative;height:20px'>\
+         <td>cell<div style='position:absolute;top:80px'>BUTTON</div></table>",
+        // A drawing clips, though it is inline.
+        "<svg width=300 height=100 style='overflow:auto'><foreignObject width=300 height=90>BUTTON</foreignObject></svg>",
+    ] {
+        is_pressed(html).await;
+    }
+}
+
+#[tokio::test]
+async fn a_cover_within_a_row_or_a_tab_gets_no_click() {
+    let cover =
+        "<i id=cover style='position:absolute;inset:0' onclick=\"event.preventDefault();n.textContent='cover'\"></i>";
+    for around in ["div role=option", "div role=tab tabindex=0", "li role=menuitem", "label"] {
+        let (_world, page) = World::showing(&format!(
+            "<p id=n></p><{around} style='position:relative;display:block'><span id=x>x</span>{cover}</{around}>"
+        ))
+        .await;
+        let error = assert_code(page.click("#x", &within(300)).await, Code::Covered);
+        assert!(error.message.contains("<i#cover>"), "{around}: {error}");
+        assert_eq!(page.text("#n", &call()).await.unwrap(), "", "{around}");
+    }
+    // One button within another gets none that is meant for what is beside it.
+    let html = "<div role=button onclick=\"document.title=1\" style='position:relative'><span id=x>x</span>\
+         <button id=other style='position:absolute;inset:0'></button></div>";
+    let (_world, page) = World::showing(html).await;
+    assert_code(page.click("#x", &within(300)).await, Code::Covered);
+}
+
+#[tokio::test]
 async fn what_lets_the_mouse_through_is_pressed_with_what_is_around_it() {
     let (_world, page) = World::showing(
         "<style>span,i{pointer-events:none}</style><p id=n></p><button id=b onclick=\"n.textContent+='b '\"><span id=s>Save</span></button>\
          <a href=#l onclick=\"n.textContent+='l '\"><i id=i>Icon</i></a><div onclick=\"n.textContent+='wrong '\"><span id=alone>Alone</span></div>\
-         <button disabled><b id=off>Off</b></button>",
+         <button disabled><b id=off>Off</b></button><div role=tab onclick=\"n.textContent+=' tab'\"><span id=tab>Tab</span></div>",
     )
     .await;
     page.click("text=Save", &within(2000)).await.unwrap();
     page.click("#i", &within(2000)).await.unwrap();
-    assert_eq!(page.text("#n", &call()).await.unwrap(), "b l");
+    page.click("#tab", &within(2000)).await.unwrap();
+    assert_eq!(page.text("#n", &call()).await.unwrap(), "b l tab");
     assert_code(page.click("#alone", &within(300)).await, Code::Covered);
     // What is in a button that is off is not pressed, either.
     let error = assert_code(page.click("#off", &within(300)).await, Code::Timeout);
