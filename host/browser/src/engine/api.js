@@ -140,7 +140,7 @@ globalThis.windlass = {
   focus: request => retry(request, async () => {
     const { element: match, failure } = onlyOne(request);
     if (!match) return failure;
-    const element = fieldOf(match);
+    const element = match.hasAttribute('tabindex') ? match : fieldOf(match);
     // Keys go to what has no size as well: there are editors that take them with a field which nobody sees.
     const wait = isVisible(element) ? editable(element, false) : takesKeys(element);
     if (wait) return wait;

@@ -225,8 +225,7 @@ const ready = async element => {
 // What an action on `element` asks for besides that: a failed check, or {x, y} in this frame's viewport.
 const aim = async (element, request) => {
   // Disabled before visible and stable: those take a frame, and this is the commoner reason.
-  const pressed = request.enabled && closestInTree(element, 'button');
-  if (request.enabled && (isDisabled(element) || (pressed && isDisabled(pressed)))) return failed('enabled', { matched: 1, element: describe(element) });
+  if (request.enabled && (isDisabled(element) || isDisabled(fieldOf(element)))) return failed('enabled', { matched: 1, element: describe(element) });
   const wait = await ready(element);
   if (wait) return wait;
   const point = clickPoint(element, request.position);

@@ -82,8 +82,17 @@ const fillElement = (element, text) => {
   return select(element, () => getSelection().selectAllChildren(element));
 };
 
-// The field that stands behind a match: a label stands for its own.
-const fieldOf = element => element.localName === 'label' && element.control ? element.control : element;
+// What stands for itself, wherever it is.
+const OWN_FIELD = 'a, button, input, optgroup, option, select, textarea, [role=button], [role=checkbox], [role=link], [role=radio], [role=switch]';
+
+// The field that stands behind a match: a label stands for its own, and so does what it holds. What is within a button, or
+// a box that the page draws itself, stands for that.
+const fieldOf = element => {
+  if (isMatch(element, OWN_FIELD) || element.isContentEditable) return element;
+  const around = closestInTree(element, `label, ${OWN_FIELD}`);
+  if (!around || isMatch(around, 'a, optgroup, option, select, [role=link]')) return element;
+  return around.localName === 'label' ? around.control || element : around;
+};
 
 const takesKeys = element => {
   if (!isRendered(element)) return failed('visible', { matched: 1, element: describe(element) });

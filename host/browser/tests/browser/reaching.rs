@@ -137,6 +137,40 @@ async fn a_label_with_a_link_in_it_is_pressed_beside_the_link() {
 }
 
 #[tokio::test]
+async fn what_a_label_holds_stands_for_its_field() {
+    let (_world, page) = World::showing(
+        "<label><input type=checkbox id=c><span>Tick</span></label><label><span>City</span><input id=t></label>\
+         <label><input type=radio name=r id=r><div><span>Express</span><small>2 days</small></div></label>\
+         <label><b>Colour</b><select id=s><option>red<option>blue</select></label><label><i>Off</i><input type=checkbox disabled></label>\
+         <label><u>File</u><input type=file id=f></label><div role=checkbox id=d onclick=\"this.ariaChecked='true'\"><span>Drawn</span></div>\
+         <label>Own <em id=own tabindex=0>keys</em><input id=k></label><p>Plain</p>",
+    )
+    .await;
+    let checked = || async { page.evaluate("[c.checked, r.checked, d.ariaChecked]", &NONE, &call()).await.unwrap() };
+    page.check("text=Tick", &within(2000)).await.unwrap();
+    page.check("text=Express", &within(2000)).await.unwrap();
+    page.check("text=Drawn", &within(2000)).await.unwrap();
+    assert_eq!(checked().await, serde_json::json!([true, true, "true"]));
+    page.uncheck("text=Tick", &within(2000)).await.unwrap();
+    assert_eq!(checked().await, serde_json::json!([false, true, "true"]));
+    page.fill("text=City", "Rome", &within(2000)).await.unwrap();
+    page.type_text("text=City", "!", Duration::ZERO, &within(2000)).await.unwrap();
+    assert_eq!(page.value("text=City", &call()).await.unwrap(), "Rome!");
+    page.select("text=Colour", &["blue"], &within(2000)).await.unwrap();
+    assert_eq!(page.value("text=Colour", &call()).await.unwrap(), "blue");
+    for error in [
+        assert_code(page.check("text=Off", &within(200)).await, Code::Timeout),
+        assert_code(page.click("text=Off", &within(200)).await, Code::Timeout),
+    ] {
+        assert!(error.message.ends_with("but it is disabled"), "{error}");
+    }
+    page.focus("#own", &within(2000)).await.unwrap();
+    assert_eq!(page.evaluate("document.activeElement.id", &NONE, &call()).await.unwrap(), "own");
+    assert_code(page.check("text=Plain", &within(200)).await, Code::Invalid);
+    assert_code(page.fill("text=Plain", "x", &within(200)).await, Code::Invalid);
+}
+
+#[tokio::test]
 async fn a_box_that_cannot_be_seen_is_checked_by_its_label() {
     let (_world, page) = World::showing(
         "<style>input{position:absolute;opacity:0;width:0;height:0}</style><label><input type=checkbox id=a><i>✓</i> Fancy</label>\
