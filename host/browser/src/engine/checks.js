@@ -22,6 +22,8 @@ const failed = (check, more) => ({ failed: check, ...more });
 // the answer.
 const retry = async (request, attempt) => {
   live.add(request.id);
+  // Who is asked without the frames around it is the page itself, or what a snapshot has shown.
+  if (!request.held) inUnseenFrame = false;
   try {
     return await attempts(request, attempt);
   } finally {
@@ -214,7 +216,7 @@ const shownFor = element => {
 };
 
 const ready = async element => {
-  if (!isVisible(element)) return failed('visible', { matched: 1, element: describe(element) });
+  if (!isSeen(element)) return failed('visible', { matched: 1, element: describe(element) });
   scrollIntoView(element);
   if (!await isStable(element)) {
     return element.isConnected ? failed('stable', { matched: 1, element: describe(element) }) : failed('attached', { matched: 0 });

@@ -100,7 +100,7 @@ const takesKeys = element => {
 };
 
 const editable = (element, readOnlyCounts) => {
-  if (!isVisible(element)) return failed('visible', { matched: 1, element: describe(element) });
+  if (!isSeen(element)) return failed('visible', { matched: 1, element: describe(element) });
   if (isDisabled(element)) return failed('enabled', { matched: 1, element: describe(element) });
   if (readOnlyCounts && (element.readOnly || closestInTree(element, '[aria-readonly="true"]'))) {
     return failed('editable', { matched: 1, element: describe(element) });

@@ -186,7 +186,7 @@ const filter = (elements, step, offset) => {
     const at = step.nth < 0 ? elements.length + step.nth : step.nth - offset;
     return elements[at] ? [elements[at]] : [];
   }
-  if (step.visible != null) return elements.filter(element => isVisible(element) === step.visible);
+  if (step.visible != null) return elements.filter(element => isSeen(element) === step.visible);
   if (step.hasText != null) {
     const matches = matcher(step.hasText);
     return elements.filter(element => matches(plainText(element)) !== !!step.not);
@@ -207,6 +207,10 @@ const walk = (steps, roots) => {
 // ---- child frames, by Chromium's id; the host tells which element shows which ----
 
 const frameElements = new Map();
+const isUnseenFrame = frame => {
+  const shown = frameElements.get(frame).deref();
+  return !!shown && shown.isConnected && !isSeen(shown);
+};
 
 // Each step looks inside the matches of the one before. A child frame counts as the inside of its element: `starts` are
 // the steps that begin at this document, `inside` answers those that begin in child frames. `offsets` says how many
@@ -225,7 +229,7 @@ const locate = (steps, starts = [0], offsets = {}) => {
       continue;
     }
     if (isFilter(step)) {
-      counts[at] = roots.length;
+      if (step.nth != null) counts[at] = roots.length;
       roots = filter(roots, step, offsets[at] || 0);
       continue;
     }

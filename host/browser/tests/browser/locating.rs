@@ -139,6 +139,55 @@ async fn frames_need_no_special_words() {
 }
 
 #[tokio::test]
+async fn a_frame_that_nobody_sees_is_not_meant() {
+    let world = World::new().await;
+    let other = Site::start().await;
+    let elsewhere = format!("http://localhost:{}", other.port);
+    world.grants.allow(&elsewhere);
+    let form = "<form><input aria-label=Search><button type=button onclick=\"this.textContent='Pressed'\">Search</button></form><p>Unseen text</p>";
+    world.site.page("/in", form);
+    other.page("/in", form);
+    let frames = format!(
+        "<iframe src=/in style='display:none'></iframe><iframe src={elsewhere}/in style='width:0;height:0;border:0'></iframe>\
+         <div style='visibility:hidden'><iframe id=v src={elsewhere}/in></iframe></div><iframe src=/in style='visibility:hidden' id=h></iframe>"
+    );
+    let url = world.site.page(
+        "/",
+        &format!("{frames}<input aria-label=Search id=s><button onclick=\"this.textContent='Done'\">Search</button><button>Other</button>"),
+    );
+    let page = world.open(1).await;
+    page.goto(&url, &call()).await.unwrap();
+    page.wait_for("#v >> text=Unseen", Until::Attached, &call()).await.unwrap();
+    page.fill("label=Search", "x", &within(3000)).await.unwrap();
+    page.click("role=button[name=Search]", &within(3000)).await.unwrap();
+    assert_eq!(page.text("button >> nth=0", &within(3000)).await.unwrap(), "Done");
+    assert_eq!(page.text("button >> nth=-1", &within(3000)).await.unwrap(), "Other");
+    assert_eq!(page.count("button", &call()).await.unwrap(), 2);
+    assert_code(page.text("button >> nth=2", &within(300)).await, Code::NotFound);
+    let snapshot = page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap();
+    // One without a size is named.
+    assert!(snapshot.matches("iframe").count() == 1 && !snapshot.contains("Unseen"), "{snapshot}");
+    assert_code(page.wait_for_text("Unseen text", false, &within(500)).await, Code::Timeout);
+    page.wait_for_text("Unseen text", true, &within(3000)).await.unwrap();
+    // What only such a frame has is there, and can't be seen.
+    for frame in ["#v", "iframe >> nth=2", "#h"] {
+        assert_eq!(page.count(&format!("{frame} >> button"), &call()).await.unwrap(), 1, "{frame}");
+        assert_eq!(page.count(&format!("{frame} >> button >> visible=true"), &call()).await.unwrap(), 0, "{frame}");
+        let error = assert_code(page.click(&format!("{frame} >> button"), &within(400)).await, Code::Timeout);
+        assert!(error.message.ends_with("but it is not visible"), "{error}");
+    }
+    page.wait_for("#v >> text=Unseen", Until::Hidden, &within(3000)).await.unwrap();
+    assert_code(page.wait_for("#v >> text=Unseen", Until::Visible, &within(300)).await, Code::Timeout);
+    assert_code(page.wait_for("#v >> text=Unseen", Until::Detached, &within(300)).await, Code::Timeout);
+    // Shown, it is as any other.
+    page.evaluate("document.querySelector('div').style.visibility = 'visible'", &().into(), &call()).await.unwrap();
+    page.wait_for("text=Unseen", Until::Visible, &within(3000)).await.unwrap();
+    page.wait_for_text("Unseen text", false, &within(3000)).await.unwrap();
+    page.click("#v >> button", &within(3000)).await.unwrap();
+    assert_eq!(page.text("text=Pressed", &within(3000)).await.unwrap(), "Pressed");
+}
+
+#[tokio::test]
 async fn a_frame_that_comes_later_is_looked_into() {
     let (world, page) = World::showing(
         "<script>setTimeout(()=>document.body.insertAdjacentHTML('beforeend','<iframe src=/late></iframe>'),150)</script>",
