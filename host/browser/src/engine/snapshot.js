@@ -61,6 +61,19 @@ const listed = node => {
   return all;
 };
 
+// The dialog on top of all others. It alone, and what is drawn behind it, gets the mouse, wherever it is opened from.
+const topModal = () => {
+  const modalAt = (x, y) => {
+    const hit = elementAt(x, y);
+    return hit && closestInTree(hit, 'dialog:modal');
+  };
+  const over = modalAt(innerWidth / 2, innerHeight / 2);
+  if (over) return over;
+  const all = [...document.querySelectorAll('dialog:modal')];
+  return all.find(dialog => boxesOf(dialog).some(box => modalAt((box.left + box.right) / 2, (box.top + box.bottom) / 2) === dialog))
+    || all.pop() || null;
+};
+
 let nextRef = 0;
 
 class Snapshot {
@@ -92,7 +105,7 @@ class Snapshot {
     this.unfound = !!document.querySelector('[hidden=until-found]');
     this.inert = !!document.querySelector('[inert]');
     // Nothing behind it can be acted on.
-    this.modal = [...document.querySelectorAll('dialog:modal')].pop() || null;
+    this.modal = topModal();
     if (this.modal) this.disabled++;
   }
 

@@ -260,6 +260,31 @@ async fn what_lies_behind_a_modal_dialog_is_marked() {
 }
 
 #[tokio::test]
+async fn of_several_modal_dialogs_the_one_on_top_can_be_acted_on() {
+    for style in ["", "<style>dialog::backdrop{display:none}dialog{margin:0;left:5px;top:5px}</style>"] {
+        let (_world, page) = World::showing(&format!(
+            "{style}<dialog id=b><button>Confirm</button></dialog><dialog id=a><button>Delete</button></dialog><script>a.showModal();b.showModal()</script>"
+        ))
+        .await;
+        let snapshot = page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap();
+        assert!(
+            snapshot.contains("\"Delete\" [disabled]") && !snapshot.contains("\"Confirm\" [disabled]"),
+            "{snapshot}"
+        );
+        page.evaluate("b.close()", &serde_json::Value::Null, &call()).await.unwrap();
+        let snapshot = page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap();
+        assert!(snapshot.contains("\"Delete\"") && !snapshot.contains("[disabled]"), "{snapshot}");
+    }
+    let (_world, page) = World::showing(
+        "<x-d></x-d><button>Behind</button><script>customElements.define('x-d',class extends HTMLElement{connectedCallback(){\
+         const root=this.attachShadow({mode:'open'});root.innerHTML='<dialog><button>In</button></dialog>';root.firstChild.showModal()}})</script>",
+    )
+    .await;
+    let snapshot = page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap();
+    assert!(snapshot.contains("\"Behind\" [disabled]") && !snapshot.contains("\"In\" [disabled]"), "{snapshot}");
+}
+
+#[tokio::test]
 async fn a_page_written_from_the_right_begins_there() {
     let (world, page) = World::showing(
         "<script>document.dir='rtl'</script><div style='width:3000px'><button style='margin-right:1800px'>Reached</button></div>\
