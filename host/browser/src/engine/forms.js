@@ -32,6 +32,16 @@ const select = (element, selectAll) => {
   return { how: 'insert' };
 };
 
+// Of a date and a time a page may be told with a blank between them, as people write them, and with seconds that are none;
+// of a number with zeros at its end.
+const isSameValue = (type, taken, value) => {
+  if (taken === value) return true;
+  if (!taken || type === 'color') return false;
+  if (type === 'range') return value !== '' && Number(taken) === Number(value);
+  const short = moment => moment.replace(/^([\d-]+) ([\d:.]+)$/, '$1T$2').replace(/(:\d\d:\d\d\.\d*?)0+$/, '$1').replace(/\.$/, '').replace(/(:\d\d):00$/, '$1');
+  return short(taken) === short(value);
+};
+
 const fillInput = (element, text) => {
   const type = element.type;
   if (SET.has(type)) {
@@ -40,8 +50,7 @@ const fillInput = (element, text) => {
     const before = element.value;
     element.value = value;
     const taken = element.value;
-    // Of a date and a time a page may be told with a blank between them, as people write them.
-    if (taken !== value && taken !== value.replace(/^([\d-]+) ([\d:.]+)$/, '$1T$2')) {
+    if (!isSameValue(type, taken, value)) {
       element.value = before;
       const instead = taken ? `: it would be "${taken}"` : '';
       return failed('value', { final: true, message: `an input of type ${type} does not take this value${instead}` });

@@ -242,6 +242,19 @@ async fn a_value_that_a_field_does_not_take_changes_nothing() {
     assert_eq!(page.value("#r", &call()).await.unwrap(), "0");
     page.fill("#t", "2026-02-03 04:05", &call()).await.unwrap();
     assert_eq!(page.value("#t", &call()).await.unwrap(), "2026-02-03T04:05");
+    // Another way to say the same is taken.
+    for (field, said, value) in [
+        ("#t", "2026-02-03T06:07:00", "2026-02-03T06:07"),
+        ("#t", "2026-02-03 06:07:00.000", "2026-02-03T06:07"),
+        ("#t", "2026-02-03T06:07:08.50", "2026-02-03T06:07:08.5"),
+        ("#r", "5.0", "5"),
+        ("#r", "010", "10"),
+    ] {
+        page.fill(field, said, &within(2000)).await.unwrap();
+        assert_eq!(page.value(field, &call()).await.unwrap(), value, "{said}");
+    }
+    let error = assert_code(page.fill("#t", "2026-02-30T06:07", &call()).await, Code::Invalid);
+    assert!(error.message.ends_with("does not take this value"), "{error}");
 }
 
 #[tokio::test]
