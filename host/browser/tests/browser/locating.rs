@@ -434,6 +434,54 @@ async fn a_role_is_the_first_that_is_one_and_parts_of_nothing_are_nothing() {
 }
 
 #[tokio::test]
+async fn names_come_from_titles_and_labels_of_what_is_within() {
+    let (_world, page) = World::showing(
+        "<a id=a href=#e><i title=Edit></i>&nbsp;</a><button id=b><span title=Save><svg width=9 height=9></svg></span></button>\
+         <button id=c><span title=Not>Text</span></button><button id=d><span aria-labelledby=zz></span>Fold</button><span id=zz>Zed</span>\
+         <span id=h style='visibility:hidden'><b>Hid</b> name</span><button id=e aria-labelledby=h>x</button>\
+         <label for=f style='visibility:hidden'><b>Unseen</b> label</label><input id=f>\
+         <div id=k hidden><i style='display:none'>Far</i> <span aria-hidden=true>away</span></div><input id=g aria-labelledby=k>\
+         <button id=i aria-labelledby='i j'>Self</button><span id=j aria-labelledby=i>loop <s style='display:none'>no</s></span>",
+    )
+    .await;
+    for (locator, id) in [
+        ("role=link[name='Edit's]", "a"),
+        ("role=button[name='Save's]", "b"),
+        ("role=button[name='Text's]", "c"),
+        ("role=button[name='ZedFold's]", "d"),
+        ("role=button[name='Hid name's]", "e"),
+        ("role=textbox[name='Unseen label's]", "f"),
+        ("role=textbox[name='Far away's]", "g"),
+        ("role=button[name='Self loop's]", "i"),
+    ] {
+        let found = page.attribute(locator, "id", &within(1500)).await;
+        assert_eq!(found.as_ref().map(Option::as_deref), Ok(Some(id)), "{locator}");
+    }
+}
+
+#[tokio::test]
+async fn what_says_nothing_of_folding_is_not_folded() {
+    let (_world, page) = World::showing(
+        "<button id=a aria-expanded=false>A</button><button id=b aria-expanded=true>B</button><button>C</button>\
+         <button id=p aria-pressed=true>P</button><details><summary>D</summary></details>",
+    )
+    .await;
+    assert_eq!(
+        page.attribute("role=button[expanded=false] >> nth=0", "id", &call()).await.unwrap().as_deref(),
+        Some("a")
+    );
+    for (locator, count) in [
+        ("role=button[expanded=false]", 2),
+        ("role=button[expanded]", 1),
+        ("role=button[pressed]", 1),
+        ("role=button[pressed=false]", 4),
+        ("role=group[expanded=false]", 1),
+    ] {
+        assert_eq!(page.count(locator, &call()).await.unwrap(), count, "{locator}");
+    }
+}
+
+#[tokio::test]
 async fn a_text_in_a_shadow_root_can_be_waited_for() {
     let (_world, page) = World::showing(
         "<p>outside</p><x-p></x-p><script>customElements.define('x-p',class extends HTMLElement{connectedCallback(){\
