@@ -209,9 +209,10 @@ const receives = (hit, element) => {
   return !!label && label.control === element;
 };
 
-// Check boxes and radio buttons are often hidden behind what their label shows.
+// Check boxes and radio buttons are often hidden behind what their label shows, or put where no scrolling gets to.
 const shownFor = element => {
-  if (element.localName !== 'input' || !/^(checkbox|radio)$/.test(element.type) || isVisible(element)) return element;
+  if (element.localName !== 'input' || !/^(checkbox|radio)$/.test(element.type)) return element;
+  if (isVisible(element) && !isOutOfReach(element, false, viewNow())) return element;
   return labelsOf(element).find(isVisible) || element;
 };
 

@@ -29,6 +29,18 @@ const describedValue = (element, role) => {
   return element.localName === 'meter' ? String(element.value) : '';
 };
 
+// Where the viewport is, and the left end of what can be scrolled to.
+const viewNow = () => {
+  const view = { x: scrollX, y: scrollY, width: innerWidth, height: innerHeight, begin: 0 };
+  const scroller = document.scrollingElement;
+  // What is written from the right begins there, and goes on to the left of what a page begins with.
+  const { direction, writingMode } = getComputedStyle(scroller || document.documentElement);
+  if (scroller && (writingMode === 'horizontal-tb' ? direction === 'rtl' : /-rl$/.test(writingMode))) {
+    view.begin = scroller.clientWidth - scroller.scrollWidth;
+  }
+  return view;
+};
+
 // Fixed outside the viewport, or before the beginning of the page: no scrolling gets there.
 const isOutOfReach = (element, fixed, view) => {
   const box = element.getBoundingClientRect();
@@ -94,13 +106,7 @@ class Snapshot {
     this.disabled = 0;
     this.active = activeElement();
     // Read once: nothing moves while a snapshot is taken.
-    this.view = { x: scrollX, y: scrollY, width: innerWidth, height: innerHeight, begin: 0 };
-    const scroller = document.scrollingElement;
-    // What is written from the right begins there, and goes on to the left of what a page begins with.
-    const { direction, writingMode } = getComputedStyle(scroller || document.documentElement);
-    if (scroller && (writingMode === 'horizontal-tb' ? direction === 'rtl' : /-rl$/.test(writingMode))) {
-      this.view.begin = scroller.clientWidth - scroller.scrollWidth;
-    }
+    this.view = viewNow();
     // Asked of all elements only where there is one, outside of shadow roots.
     this.unfound = !!document.querySelector('[hidden=until-found]');
     this.inert = !!document.querySelector('[inert]');

@@ -174,12 +174,17 @@ async fn what_a_label_holds_stands_for_its_field() {
 async fn a_box_that_cannot_be_seen_is_checked_by_its_label() {
     let (_world, page) = World::showing(
         "<style>input{position:absolute;opacity:0;width:0;height:0}</style><label><input type=checkbox id=a><i>✓</i> Fancy</label>\
-         <input type=radio id=b style='display:none'><label for=b>Round</label><input type=checkbox id=c>",
+         <input type=radio id=b style='display:none'><label for=b>Round</label><input type=checkbox id=c>\
+         <input type=checkbox id=d style='left:-999em;width:auto;height:auto;opacity:1'><label for=d>Far left</label>",
     )
     .await;
     page.check("label=Fancy", &within(2000)).await.unwrap();
     page.check("label=Round", &within(2000)).await.unwrap();
-    assert_eq!(page.evaluate("[a.checked, b.checked]", &NONE, &call()).await.unwrap(), serde_json::json!([true, true]));
+    page.check("#d", &within(2000)).await.unwrap();
+    assert_eq!(
+        page.evaluate("[a.checked, b.checked, d.checked]", &NONE, &call()).await.unwrap(),
+        serde_json::json!([true, true, true])
+    );
     page.uncheck("#a", &within(2000)).await.unwrap();
     assert_eq!(page.evaluate("a.checked", &NONE, &call()).await.unwrap(), false);
     let error = assert_code(page.check("#c", &within(200)).await, Code::Timeout);
