@@ -108,10 +108,12 @@ globalThis.windlass = {
   // Among several frames: what is here, and what may be inside of it. The only match is held for what follows.
   find: request => {
     try {
+      inUnseenFrame = !!request.unseen;
       const { found, inside, counts } = locate(request.steps, request.starts, request.offsets);
       if (found.length === 1) held.set(request.id, found[0]);
-      const shown = request.until === 'hidden' ? found.filter(isVisible) : found;
-      return { matched: shown.length, inside, counts, candidates: shown.slice(0, 5).map(describe) };
+      const shown = request.until === 'hidden' ? found.filter(isSeen) : found;
+      const unseen = Object.keys(inside).filter(isUnseenFrame);
+      return { matched: shown.length, inside, unseen, counts, candidates: shown.slice(0, 5).map(describe) };
     } catch (error) {
       if (error instanceof StaleRef) return failed('stale', { message: error.message });
       if (error.name === 'SyntaxError') return failed('selector', { message: error.message });
@@ -140,9 +142,9 @@ globalThis.windlass = {
   focus: request => retry(request, async () => {
     const { element: match, failure } = onlyOne(request);
     if (!match) return failure;
-    const element = fieldOf(match);
+    const element = match.hasAttribute('tabindex') ? match : fieldOf(match);
     // Keys go to what has no size as well: there are editors that take them with a field which nobody sees.
-    const wait = isVisible(element) ? editable(element, false) : takesKeys(element);
+    const wait = isSeen(element) ? editable(element, false) : takesKeys(element);
     if (wait) return wait;
     const host = editingHost(element);
     if (host === element && hasFocus(element)) return {};
@@ -186,12 +188,12 @@ globalThis.windlass = {
       const found = request.held
         ? [held.get(request.id)].filter(element => element && element.isConnected)
         : locate(request.steps).found;
-      const left = found.filter(element => request.until === 'detached' || isVisible(element));
+      const left = found.filter(element => request.until === 'detached' || isSeen(element));
       return left.length ? failed(request.until, { matched: left.length, element: describe(left[0]) }) : {};
     }
     const { element, failure } = onlyOne(request);
     if (!element) return failure;
-    return request.until === 'visible' && !isVisible(element) ? failed('visible', { matched: 1, element: describe(element) }) : {};
+    return request.until === 'visible' && !isSeen(element) ? failed('visible', { matched: 1, element: describe(element) }) : {};
   }),
 
   // The boxes of all matches, as they are, in this frame's viewport.
@@ -231,11 +233,14 @@ globalThis.windlass = {
     return failure || snapshot(request, element);
   }),
 
-  // The text of this document, as people see it. What is in shadow roots is part of no other text.
+  // The text of this document, as people see it, and the frames in it that they do not see. What is in shadow roots is part
+  // of no other text.
   holds: ({ text }) => {
     const matches = matcher(text);
-    if (!document.body) return { found: false };
-    return { found: matches(document.body.innerText)
+    inUnseenFrame = false;
+    const unseen = [...frameElements.keys()].filter(isUnseenFrame);
+    if (!document.body) return { found: false, unseen };
+    return { unseen, found: matches(document.body.innerText)
       || scopesOf(document).slice(1).some(root => matches([...root.children].filter(isRendered).map(child => child.innerText).join(' '))) };
   },
 
