@@ -119,6 +119,11 @@ async fn the_guide_holds() -> Result<(), windlass_browser::Error> {
     page.forward(&call).await?;
     page.reload(&call).await?;
 
+    page.goto_until(&shop, LoadState::DomContentLoaded, &call).await?;
+    page.reload_until(LoadState::Commit, &call).await?;
+    page.back_until(LoadState::NetworkIdle, &call).await?;
+    page.forward_until(LoadState::Load, &call).await?;
+
     let state = context.storage_state(&call).await?;
     context.clear_cookies(&call).await?;
     context.set_storage_state(&state, &call).await?;

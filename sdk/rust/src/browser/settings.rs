@@ -19,6 +19,13 @@ impl Settings {
         self.set("timeout-ms", millis(timeout).to_string())
     }
 
+    /// How far the document is loaded that a page goes to, back to, or again: `commit`, `domcontentloaded`, `load`,
+    /// `networkidle`; `load` unless told otherwise.
+    #[must_use]
+    pub fn until(self, state: impl Into<String>) -> Self {
+        self.set("until", state)
+    }
+
     /// A screenshot of the whole page, not only of what is in view.
     #[must_use]
     pub fn full(self) -> Self {

@@ -1,9 +1,10 @@
 //! Settings of calls on a page: which a call has, and what their texts mean.
 
+use super::contract;
 use crate::bindings::windlass::plugin::types::Error;
 use crate::turn::error;
 use std::time::Duration;
-use windlass_browser::{Button, ClickOptions, Format, PdfOptions, Shot, SnapshotOptions};
+use windlass_browser::{Button, ClickOptions, Format, LoadState, PdfOptions, Shot, SnapshotOptions};
 use windlass_core::Call;
 
 pub(super) type Settings = Vec<(String, String)>;
@@ -20,6 +21,7 @@ pub(super) fn known(call: Call) -> &'static [&'static str] {
         Call::BrowserPdf => {
             &["paper", "margin", "landscape", "background", "scale", "pages", "prefer-css-size", "tagged"]
         }
+        Call::BrowserGoto | Call::BrowserBack | Call::BrowserForward | Call::BrowserReload => &["until"],
         Call::BrowserClick | Call::BrowserDblclick => &["button", "modifiers", "position"],
         Call::BrowserPress => &["only"],
         Call::BrowserSetViewport => &["scale", "mobile"],
@@ -95,6 +97,11 @@ impl<'a> Chosen<'a> {
         let side = |text: &str| text.trim().parse::<f64>().ok().filter(|side| side.is_finite());
         let read = || text.split_once(between).and_then(|(a, b)| Some((side(a)?, side(b)?)));
         read().map(Some).ok_or_else(|| error("invalid", format!("{name} must be {wanted}, not `{text}`")))
+    }
+
+    /// How far a document is loaded that is gone to.
+    pub(super) fn until(&self) -> Result<LoadState, Error> {
+        self.text("until").map_or(Ok(LoadState::Load), str::parse).map_err(contract)
     }
 
     pub(super) fn click(&self, double: bool) -> Result<ClickOptions, Error> {
@@ -213,6 +220,9 @@ mod tests {
         for bad in [("depth", "0"), ("interactive", "x"), ("limit", "1")] {
             assert_eq!(chosen(bad, |c| c.snapshot()).unwrap_err().code, "invalid", "{bad:?}");
         }
+        assert_eq!(chosen(("until", "soon"), |c| c.until()).unwrap_err().code, "invalid");
+        assert_eq!(chosen(("until", "commit"), |c| c.until()).unwrap(), LoadState::Commit);
+        assert_eq!(Chosen(&[]).until().unwrap(), LoadState::Load);
         assert_eq!(chosen(("paper", "4x6"), |c| c.pdf()).unwrap().paper, (4.0, 6.0));
         assert_eq!(chosen(("modifiers", "Alt+Shift"), |c| c.click(true)).unwrap().modifiers, ["Alt", "Shift"]);
     }
