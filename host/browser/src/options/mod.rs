@@ -140,6 +140,21 @@ pub struct ClickOptions {
     pub double: bool,
 }
 
+/// An option of a `select`, by what is said of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Choice<'a> {
+    /// Its value.
+    Value(&'a str),
+    /// Its label, whatever the white space.
+    Label(&'a str),
+    /// Its place in the list, from 0.
+    Index(usize),
+    /// Its value, or else its label.
+    #[serde(untagged)]
+    Either(&'a str),
+}
+
 /// What a snapshot shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SnapshotOptions {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use windlass_browser::{
-    Button, Call, ClickOptions, DialogAnswer, Dialogs, DownloadState, LoadState, PageOptions, PdfOptions, Shot,
+    Button, Call, Choice, ClickOptions, DialogAnswer, Dialogs, DownloadState, LoadState, PageOptions, PdfOptions, Shot,
     SnapshotOptions, Until,
 };
 
@@ -63,6 +63,7 @@ async fn the_guide_holds() -> Result<(), windlass_browser::Error> {
     page.check("label=Terms", &call).await?;
     page.uncheck("label=Newsletter", &call).await?;
     assert_eq!(page.select("label=Size", &["Large"], &call).await?, ["l"]);
+    page.select_by("label=Size", &[Choice::Index(0)], &call).await?;
     page.upload("label=Photo", &[photo], &call).await?;
 
     assert_eq!(page.text("#price", &call).await?, "19.90 €");

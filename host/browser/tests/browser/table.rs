@@ -66,6 +66,7 @@ const TESTS: &[(&str, &str, &str)] = &[
     ("scroll", "verbs", "scrolling_turns_the_wheel"),
     ("scroll_into_view", "verbs", "scrolling_turns_the_wheel"),
     ("select", "verbs", "options_are_selected_by_value_or_label"),
+    ("select_by", "verbs", "options_are_selected_by_value_or_label"),
     ("set_cookies", "emulation", "cookies_and_storage_go_out_and_in"),
     ("set_dialogs", "verbs", "dialogs_are_answered_by_rule"),
     ("set_offline", "emulation", "a_page_looks_as_its_options_ask"),

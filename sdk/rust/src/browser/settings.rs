@@ -122,7 +122,14 @@ impl Settings {
         self.set("gone", "true")
     }
 
-    /// The name under which a download is kept.
+    /// What the texts of options that are selected are: `value`, `label`, `index` (from 0), `either`. Once for all, or said once
+    /// for each.
+    #[must_use]
+    pub fn by(self, what: impl Into<String>) -> Self {
+        self.set("by", what)
+    }
+
+    /// The name under which a download is kept; of an upload what the page sees, said once for each file.
     #[must_use]
     pub fn name(self, name: impl Into<String>) -> Self {
         self.set("name", name)

@@ -59,8 +59,29 @@ async fn opened(on: &On, budget: Option<Arc<Budget>>, files: Vec<String>) -> Res
     Ok(all)
 }
 
+/// Whether a page may see a file under this name, which it has on a disk for as long as the page takes it.
+fn is_name(name: &str) -> bool {
+    name.len() <= 255 && !matches!(name, "." | "..") && !name.contains(['/', '\0'])
+}
+
+/// The names that the page sees, instead of those that are empty.
+fn named(files: &mut [(String, File)], names: Vec<String>) -> Result<(), Error> {
+    if !names.is_empty() && names.len() != files.len() {
+        return Err(error("invalid", "`name` stands once for each file, empty for the file's own name"));
+    }
+    for ((name, _), wanted) in files.iter_mut().zip(names).filter(|(_, wanted)| !wanted.is_empty()) {
+        if !is_name(&wanted) {
+            let wanted = windlass_core::text::cut(&wanted, 300);
+            return Err(error("invalid", format!("`{wanted}` is no name of a file: at most 255 bytes, no slash")));
+        }
+        *name = wanted;
+    }
+    Ok(())
+}
+
 async fn give(on: On, locator: &str, budget: Option<Arc<Budget>>, files: Vec<String>) -> Result<Done<()>, Error> {
-    let files = opened(&on, budget, files).await?;
+    let mut files = opened(&on, budget, files).await?;
+    named(&mut files, on.chosen().texts("name"))?;
     let folder = on.turn.pages.uploads().join(on.pos.to_string());
     let copies = tokio::task::spawn_blocking(move || {
         let copied =
@@ -92,4 +113,19 @@ pub(super) async fn upload(
         |on| async move { give(on, &locator, budget, files).await },
     )
     .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_one_file_in_one_folder() {
+        for good in ["my report.pdf", "Übersicht (1).pdf", ".env", "a\\b", "…", &"x".repeat(255)] {
+            assert!(is_name(good), "{good}");
+        }
+        for bad in [".", "..", "../a", "/etc/passwd", "a/b", "a\0", &"ü".repeat(128)] {
+            assert!(!is_name(bad), "{bad:?}");
+        }
+    }
 }
