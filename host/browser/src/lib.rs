@@ -57,8 +57,8 @@ pub use fence::policy::{Destination, Policy, Scheme, Verdict};
 pub use fence::resolve::Resolver;
 pub use fence::upstream::Upstream;
 pub use options::{
-    Button, ClickOptions, ColorScheme, Credentials, DialogAnswer, Dialogs, Format, Geolocation, Image, LoadState,
-    Navigation, PageOptions, PdfOptions, Shot, SnapshotOptions, Until,
+    Button, Choice, ClickOptions, ColorScheme, Credentials, DialogAnswer, Dialogs, Format, Geolocation, Image,
+    LoadState, Navigation, PageOptions, PdfOptions, Shot, SnapshotOptions, Until,
 };
 pub use page::{Page, Rect};
 pub use pages::OpenPage;

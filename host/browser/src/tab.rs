@@ -18,7 +18,7 @@ use crate::cdp::{Connection, Failure};
 use crate::error::Error;
 use crate::event::{Event, Outlet};
 use crate::frames::{Frames, Place};
-use crate::options::{Dialogs, PageOptions};
+use crate::options::{Dialogs, LoadState, PageOptions};
 use crate::records::Records;
 
 /// Why a page is gone that has ended as pages do.
@@ -47,6 +47,18 @@ pub(crate) struct Document {
     pub(crate) idle: bool,
     /// Chromium's text, such as `net::ERR_ABORTED`.
     pub(crate) failed: Option<String>,
+}
+
+impl Document {
+    /// Whether it is loaded that far.
+    pub(crate) fn is(&self, until: LoadState) -> bool {
+        match until {
+            LoadState::Commit => self.committed,
+            LoadState::DomContentLoaded => self.parsed,
+            LoadState::Load => self.loaded,
+            LoadState::NetworkIdle => self.loaded && self.idle,
+        }
+    }
 }
 
 /// What the events have told.

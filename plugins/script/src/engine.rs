@@ -23,9 +23,10 @@ const STACK: usize = 700 << 10;
 const BEFORE: &str = "(async () => {";
 
 /// The API of the JavaScript SDK, which is what scripts see: each module after those that it imports. The last one makes it.
-const API: [(&str, &str); 8] = [
+const API: [(&str, &str); 9] = [
     ("windlass:api/values.js", include_str!("../../../sdk/js/src/api/values.js")),
     ("windlass:api/time.js", include_str!("../../../sdk/js/src/api/time.js")),
+    ("windlass:api/options.js", include_str!("../../../sdk/js/src/api/options.js")),
     ("windlass:api/log.js", include_str!("../../../sdk/js/src/api/log.js")),
     ("windlass:api/task.js", include_str!("../../../sdk/js/src/api/task.js")),
     ("windlass:api/locators.js", include_str!("../../../sdk/js/src/api/locators.js")),

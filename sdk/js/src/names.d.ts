@@ -205,10 +205,10 @@ export interface Wait {
     /** How long it waits, 30 seconds unless given. */
     timeout?: Millis;
 }
-export type LoadState = 'load' | 'domcontentloaded' | 'networkidle';
+export type LoadState = 'load' | 'domcontentloaded' | 'networkidle' | 'commit';
 export interface Arrive extends Wait {
-    /** Every call waits for `load` at least. */
-    waitUntil?: LoadState | 'commit';
+    /** How far the document is loaded then; `load` unless given, `commit`: it is there. */
+    waitUntil?: LoadState;
 }
 export interface Navigation {
     url: string;
@@ -229,7 +229,6 @@ export interface Shot extends Wait {
     /** Name of the file; also `path`. */
     name?: string;
     path?: string;
-    fullPage?: boolean;
     /** Also `format`. */
     type?: 'png' | 'jpeg' | 'webp';
     format?: 'png' | 'jpeg' | 'webp';
@@ -246,17 +245,24 @@ export interface Print extends Wait {
     /** With a unit, `10cm`, or in CSS pixels; both together, instead of `format`. */
     width?: string | number;
     height?: string | number;
-    /** In inches, 0.4 unless given. */
-    margin?: number;
+    /** On all sides: in inches, 0.4 unless given, or each side with its unit. */
+    margin?: number | { top: string | number; right: string | number; bottom: string | number; left: string | number };
     landscape?: boolean;
     printBackground?: boolean;
     scale?: number;
     /** `1-5, 8`. */
     pageRanges?: string;
     preferCSSPageSize?: boolean;
+    /** With the structure of the page. */
+    tagged?: boolean;
+}
+export interface Download extends Wait {
+    /** Another name than the site's. */
+    name?: string;
+    /** Where it also goes: a path under `/workdir/`. */
+    path?: string;
 }
 export interface SnapshotOptions extends Wait {
-    root?: string | Locator;
     depth?: number;
     /** Only what can be acted on. */
     interactive?: boolean;
@@ -286,8 +292,12 @@ export interface PageRequest {
 }
 /** A file to upload: one of the task, its id, or bytes. */
 export type Upload = string | Artifact | { name: string; mimeType?: string; buffer: string | Uint8Array | ArrayBuffer | Json };
-export type Choice = string | { value: string } | { label: string };
-/** A function that runs in the page, or its text; what it takes and answers travels as JSON. */
+/** A text is a value or a label; an index counts from 0. */
+export type Choice = string | { value: string } | { label: string } | { index: number };
+/**
+ * A function that runs in the page, or its text. What it takes and answers travels as JSON: a date as its text, a map as an
+ * object, a set as a list; `NaN`, `Infinity` and `1n` are errors. `undefined` arrives as null.
+ */
 export type PageFunction = string | ((...values: any[]) => any);
 export interface Evaluate extends Wait {
     /** It changes nothing, and may run again after a crash. */
@@ -353,7 +363,7 @@ export interface ElementVerbs {
     check(options?: Wait): Promise<void>;
     uncheck(options?: Wait): Promise<void>;
     setChecked(checked: boolean, options?: Wait): Promise<void>;
-    /** By values or labels; answers the values. */
+    /** By values, labels or indices; answers the values. */
     selectOption(wanted: Choice | Choice[], options?: Wait): Promise<string[]>;
     /** None: takes away those that are there. */
     setInputFiles(files: Upload | Upload[], options?: Wait): Promise<void>;
@@ -441,7 +451,7 @@ export interface Page extends Finder, BySelector<ElementVerbs> {
     /** What is not given in the options stays as it is. */
     setViewportSize(size: { width: number; height: number }, options?: Wait & { deviceScaleFactor?: number; isMobile?: boolean }): Promise<void>;
     /** How dialogs are answered from now on; at first all are dismissed. `text`: what a prompt gets. */
-    onDialog(action: 'accept' | 'dismiss', options?: { kind?: 'alert' | 'confirm' | 'prompt' | 'beforeunload' | 'all'; text?: string }): Promise<void>;
+    onDialog(action: 'accept' | 'dismiss', options?: Wait & { kind?: 'alert' | 'confirm' | 'prompt' | 'beforeunload' | 'all'; text?: string }): Promise<void>;
 
     /** `press(keys)` where the focus is, `press(selector, keys)` in an element: `Enter`, `Control+A`. */
     press(keys: string, options?: Wait): Promise<void>;
@@ -452,36 +462,37 @@ export interface Page extends Finder, BySelector<ElementVerbs> {
     evaluate(script: PageFunction, argument?: Json, options?: Evaluate): Promise<any>;
     /** The whole document as HTML. */
     content(): Promise<string>;
-    setContent(html: string): Promise<void>;
+    /** Writes the document anew; waits for nothing that it asks for. */
+    setContent(html: string, options?: Wait): Promise<void>;
     /** Roles, names, states, and refs to act by: `page.locator('ref=e12')`. */
-    snapshot(options?: SnapshotOptions): Promise<string>;
-    ariaSnapshot(options?: SnapshotOptions): Promise<string>;
+    snapshot(options?: SnapshotOptions & { root?: string | Locator }): Promise<string>;
+    ariaSnapshot(options?: SnapshotOptions & { root?: string | Locator }): Promise<string>;
     /** The newest thousand lines of its console. */
     consoleMessages(): Promise<ConsoleMessage[]>;
     /** Errors that no script of the page has caught. */
     pageErrors(): Promise<PageError[]>;
     requests(): Promise<PageRequest[]>;
-    screenshot(options?: Shot): Promise<Artifact>;
+    screenshot(options?: Shot & { fullPage?: boolean }): Promise<Artifact>;
     pdf(options?: Print): Promise<Artifact>;
 
     // A wait begins when it is awaited: it may be made before the click that it is about.
     waitForSelector(selector: string | Locator, options?: Wait & { state?: State }): Promise<void>;
     /** Anywhere on the page, whatever the case; `gone`: nowhere any more. */
     waitForText(text: string, options?: Wait & { gone?: boolean }): Promise<void>;
-    /** `*` stands for anything. */
-    waitForURL(url: string | RegExp | ((url: string) => boolean), options?: Wait): Promise<void>;
+    /** `*` stands for anything. With `waitUntil` until the document there is loaded so far, too. */
+    waitForURL(url: string | RegExp | ((url: string) => boolean), options?: Arrive): Promise<void>;
     waitForLoadState(state?: LoadState, options?: Wait): Promise<void>;
     /** Until the script, which changes nothing, answers what counts as true; answers that. */
     waitForFunction(script: PageFunction, argument?: Json, options?: Wait): Promise<any>;
     /** Runs `work`, and waits until the address is another than before, or `url`. */
-    waitForNavigation(options?: Wait & { url?: string }, work?: () => any): Promise<void>;
+    waitForNavigation(options?: Arrive & { url?: string }, work?: () => any): Promise<void>;
     waitForTimeout(time: Millis): Promise<void>;
     /** The oldest that was not taken yet. */
     waitForPopup(options?: Wait): Promise<Page>;
     waitForEvent(event: 'popup', options?: Wait): Promise<Page>;
     /** The oldest that was not taken yet, as soon as it has ended, as a file of the task. */
-    waitForDownload(options?: Wait & { name?: string }): Promise<Artifact>;
-    waitForEvent(event: 'download', options?: Wait & { name?: string }): Promise<Artifact>;
+    waitForDownload(options?: Download): Promise<Artifact>;
+    waitForEvent(event: 'download', options?: Download): Promise<Artifact>;
 
     /** The page at an address: this one, a popup, or, for a frame, the page that has it. */
     at(address: string, timeout?: Millis): Promise<Page>;

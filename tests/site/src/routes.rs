@@ -32,6 +32,10 @@ pub(crate) fn router(shop: Arc<Shop>) -> Router {
         .route("/redirect", get(redirect))
         .route("/verbs", get(async || Html(include_str!("assets/verbs.html"))))
         .route("/verbs/popup", get(async || Html("<!doctype html><title>Popup</title><p>This is the popup")))
+        .route(
+            "/verbs/picture",
+            get(async || Html("<!doctype html><title>Picture</title><img src=/pages/never><p>All the rest</p>")),
+        )
         .route("/verbs/report.csv", get(report))
         .route("/once", get(async || Html(include_str!("assets/once.html"))))
         .route("/fence", get(async || pages::fence()))

@@ -65,16 +65,30 @@ const fillInput = (element, text) => {
   return select(element, () => element.select());
 };
 
-// The options with these values or labels, and no others; answers {selected: values}.
+// A text is a value or a label; {value}, {label} and {index} are what they say.
+const optionBy = (options, wanted) => {
+  const { value = wanted, label = wanted, index } = wanted;
+  if (index != null) return options[index];
+  const labelled = () => options.find(option => normalize(option.label) === normalize(label));
+  if (wanted.label != null) return labelled();
+  return options.find(option => option.value === value) || (wanted.value == null ? labelled() : undefined);
+};
+
+const spoken = wanted => {
+  const [[by, text]] = typeof wanted === 'string' ? [['value or label', wanted]] : Object.entries(wanted);
+  return `${by} ${JSON.stringify(text)}`;
+};
+
+// These options, and no others; answers {selected: values}.
 const choose = (element, wanted) => {
   if (element.localName !== 'select') return failed('select', { final: true, message: `${describe(element)} has no options to select` });
   if (!element.multiple && wanted.length !== 1) return failed('select', { final: true, message: 'this list takes exactly one option' });
   const options = [...element.options];
   const chosen = new Set();
-  for (const text of wanted) {
-    const option = options.find(option => option.value === text) || options.find(option => normalize(option.label) === normalize(text));
-    if (!option) return failed('option', { matched: 1, message: `no option has the value or label "${text}"` });
-    if (option.disabled || option.parentElement.disabled) return failed('option', { matched: 1, message: `the option "${text}" is disabled` });
+  for (const one of wanted) {
+    const option = optionBy(options, one);
+    if (!option) return failed('option', { matched: 1, message: `no option has the ${spoken(one)}` });
+    if (option.disabled || option.parentElement.disabled) return failed('option', { matched: 1, message: `the option of ${spoken(one)} is disabled` });
     chosen.add(option);
   }
   element.focus();

@@ -49,6 +49,8 @@ impl std::str::FromStr for Until {
 /// How far a document has to be loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoadState {
+    /// Its first bytes are there: it has taken the place of the one before.
+    Commit,
     /// Its `DOMContentLoaded` event was fired.
     DomContentLoaded,
     /// Its load event was fired.
@@ -57,16 +59,30 @@ pub enum LoadState {
     NetworkIdle,
 }
 
+impl LoadState {
+    /// What is waited for, for messages.
+    pub(crate) fn awaited(self) -> &'static str {
+        match self {
+            LoadState::Commit => "the document",
+            LoadState::DomContentLoaded => "the end of the document",
+            LoadState::Load => "the load event",
+            LoadState::NetworkIdle => "the network to be idle",
+        }
+    }
+}
+
 impl std::str::FromStr for LoadState {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<LoadState, Error> {
         match text {
+            "commit" => Ok(LoadState::Commit),
             "domcontentloaded" => Ok(LoadState::DomContentLoaded),
             "load" => Ok(LoadState::Load),
             "networkidle" => Ok(LoadState::NetworkIdle),
             _ => {
-                Err(Error::invalid(format!("unknown load state `{text}`; known: domcontentloaded, load, networkidle")))
+                let known = "commit, domcontentloaded, load, networkidle";
+                Err(Error::invalid(format!("unknown load state `{text}`; known: {known}")))
             }
         }
     }
@@ -122,6 +138,21 @@ pub struct ClickOptions {
     pub position: Option<(f64, f64)>,
     /// Twice, as a double click.
     pub double: bool,
+}
+
+/// An option of a `select`, by what is said of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Choice<'a> {
+    /// Its value.
+    Value(&'a str),
+    /// Its label, whatever the white space.
+    Label(&'a str),
+    /// Its place in the list, from 0.
+    Index(usize),
+    /// Its value, or else its label.
+    #[serde(untagged)]
+    Either(&'a str),
 }
 
 /// What a snapshot shows.

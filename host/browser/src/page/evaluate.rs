@@ -14,6 +14,18 @@ use crate::cdp::Failure;
 use crate::error::{Code, Error};
 use crate::locator::Locator;
 
+/// Makes JSON of what a script answers, in the page: Chromium makes `{}` of a date, and null of what is no number.
+const PLAIN: &str = include_str!("plain.js");
+
+/// What that answers.
+#[derive(serde::Deserialize)]
+#[serde(untagged)]
+enum Plain {
+    Value([Value; 1]),
+    /// Why there is no JSON.
+    Not(String),
+}
+
 #[derive(serde::Deserialize)]
 struct Described {
     node: Node,
@@ -29,18 +41,27 @@ impl Page {
     /// Runs a script in the main frame and answers its value as JSON; `undefined` is null. A function is called with
     /// `argument`; a promise is awaited. `document.title`, `x => x + 1` and `async () => { … }` are scripts.
     ///
+    /// A date is its text, a map an object, a set and a list of elements are lists, an element is `<button>`. What JSON has no
+    /// word for is an error: `NaN`, `Infinity`, `1n`, what holds itself.
+    ///
     /// At the deadline the script is ended, so that the page can be used again.
     ///
     /// # Errors
     /// [`Code::Script`]: what it threw, or that it can't be read; [`Code::Invalid`] for a value that is no JSON;
     /// [`Code::Unavailable`] if the page went to another document meanwhile.
     pub async fn evaluate(&self, script: &str, argument: &Value, call: &Call) -> Result<Value, Error> {
-        self.evaluate_until(script, argument, &call.start()).await
+        self.evaluate_until((script, argument), false, &call.start()).await
     }
 
-    async fn evaluate_until(&self, script: &str, argument: &Value, deadline: &Deadline) -> Result<Value, Error> {
+    /// `waits`: what counts as false is false.
+    async fn evaluate_until(
+        &self,
+        (script, argument): (&str, &Value),
+        waits: bool,
+        deadline: &Deadline,
+    ) -> Result<Value, Error> {
         let expression = format!(
-            "(() => {{ const script = ({}\n); return typeof script === 'function' ? script({argument}) : script }})()",
+            "({PLAIN})((() => {{ const script = ({}\n); return typeof script === 'function' ? script({argument}) : script }})(), {waits})",
             script.trim().trim_end_matches(';')
         );
         let params = json!({
@@ -87,7 +108,7 @@ impl Page {
                 continue;
             };
             let params = json!({
-                "functionDeclaration": format!("function (argument) {{ return ({}\n)(this, argument) }}", function.trim().trim_end_matches(';')),
+                "functionDeclaration": format!("function (argument) {{ return ({PLAIN})(({}\n)(this, argument)) }}", function.trim().trim_end_matches(';')),
                 "objectId": object.id, "arguments": [{"value": argument}],
                 "returnByValue": true, "awaitPromise": true, "userGesture": true,
             });
@@ -102,7 +123,7 @@ impl Page {
     pub async fn wait_for_function(&self, script: &str, argument: &Value, call: &Call) -> Result<Value, Error> {
         let deadline = call.start();
         loop {
-            match self.evaluate_until(script, argument, &deadline).await {
+            match self.evaluate_until((script, argument), true, &deadline).await {
                 Ok(value) if is_true(&value) => return Ok(value),
                 Ok(_) => {}
                 // The next document is asked.
@@ -146,7 +167,11 @@ impl Page {
             return Err(Error::new(Code::Script, format!("the script threw: {}", exception.words())));
         }
         let text = evaluated.result.value.as_ref().map_or("null", |value| value.get());
-        serde_json::from_str(text).map_err(|error| Error::invalid(format!("the script's value is no JSON: {error}")))
+        match serde_json::from_str(text) {
+            Ok(Plain::Value([value])) => Ok(value),
+            Ok(Plain::Not(why)) => Err(Error::invalid(format!("the script's value can't be answered: {why}"))),
+            Err(error) => Err(Error::invalid(format!("the script's value is no JSON: {error}"))),
+        }
     }
 }
 

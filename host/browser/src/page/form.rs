@@ -11,7 +11,7 @@ use super::seek::Answered;
 use crate::call::Call;
 use crate::error::Error;
 use crate::locator::Locator;
-use crate::options::ClickOptions;
+use crate::options::{Choice, ClickOptions};
 
 #[derive(Deserialize)]
 struct Filled {
@@ -99,6 +99,15 @@ impl Page {
     /// # Errors
     /// As [`Page::fill`]; [`Code::NotFound`](crate::Code::NotFound) for an option that is not there in time.
     pub async fn select(&self, locator: &str, options: &[&str], call: &Call) -> Result<Vec<String>, Error> {
+        let choices: Vec<_> = options.iter().map(|text| Choice::Either(text)).collect();
+        self.select_by(locator, &choices, call).await
+    }
+
+    /// Selects options in a `select`, each by what is said of it, and no others; answers their values.
+    ///
+    /// # Errors
+    /// As [`Page::select`].
+    pub async fn select_by(&self, locator: &str, options: &[Choice<'_>], call: &Call) -> Result<Vec<String>, Error> {
         let locator = Locator::parse(locator)?;
         let deadline = call.start();
         let _hands = deadline.run("another action on the page", self.inner.hands.lock()).await?;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::Page;
 use crate::call::{Call, Deadline};
 use crate::error::{Code, Error};
-use crate::options::Navigation;
+use crate::options::{LoadState, Navigation};
 use crate::tab::TabState;
 
 #[derive(Deserialize)]
@@ -28,22 +28,35 @@ impl Page {
     /// # Errors
     /// [`Code::NotFound`] where there is nothing before; else as [`Page::goto`].
     pub async fn back(&self, call: &Call) -> Result<Navigation, Error> {
-        self.traverse(-1, call).await
+        self.back_until(LoadState::Load, call).await
+    }
+
+    /// The same, and waits until the document is loaded so far.
+    ///
+    /// # Errors
+    /// As [`Page::back`].
+    pub async fn back_until(&self, until: LoadState, call: &Call) -> Result<Navigation, Error> {
+        self.traverse(-1, until, call).await
     }
 
     /// The reverse of [`Page::back`].
     pub async fn forward(&self, call: &Call) -> Result<Navigation, Error> {
-        self.traverse(1, call).await
+        self.forward_until(LoadState::Load, call).await
     }
 
-    async fn traverse(&self, by: isize, call: &Call) -> Result<Navigation, Error> {
+    /// The reverse of [`Page::back_until`].
+    pub async fn forward_until(&self, until: LoadState, call: &Call) -> Result<Navigation, Error> {
+        self.traverse(1, until, call).await
+    }
+
+    async fn traverse(&self, by: isize, until: LoadState, call: &Call) -> Result<Navigation, Error> {
         let deadline = call.start();
         let _hands = deadline.run("another action on the page", self.inner.hands.lock()).await?;
         let hangs = self.end_standstill(&deadline).await?;
-        self.unless_it(hangs, "the navigation", self.entry_at(by, &deadline)).await
+        self.unless_it(hangs, "the navigation", self.entry_at(by, until, &deadline)).await
     }
 
-    async fn entry_at(&self, by: isize, deadline: &Deadline) -> Result<Navigation, Error> {
+    async fn entry_at(&self, by: isize, until: LoadState, deadline: &Deadline) -> Result<Navigation, Error> {
         let tab = &self.inner.tab;
         let history: History =
             tab.call("Page.getNavigationHistory", &json!({}), "the history of the page", deadline).await?;
@@ -52,7 +65,8 @@ impl Page {
             let word = if by < 0 { "before" } else { "after" };
             return Err(Error::new(Code::NotFound, format!("the history of the page has nothing {word} this")));
         };
-        self.leave(&entry.url, "Page.navigateToHistoryEntry", &json!({"entryId": entry.id}), deadline).await
+        let entry_id = json!({"entryId": entry.id});
+        self.leave(&entry.url, ("Page.navigateToHistoryEntry", &entry_id), until, deadline).await
     }
 
     /// Loads the document again and waits for the load event, as [`Page::goto`] does.
@@ -60,19 +74,28 @@ impl Page {
     /// # Errors
     /// As [`Page::goto`].
     pub async fn reload(&self, call: &Call) -> Result<Navigation, Error> {
+        self.reload_until(LoadState::Load, call).await
+    }
+
+    /// The same, and waits until the document is loaded so far.
+    ///
+    /// # Errors
+    /// As [`Page::goto`].
+    pub async fn reload_until(&self, until: LoadState, call: &Call) -> Result<Navigation, Error> {
         let deadline = call.start();
         let _hands = deadline.run("another action on the page", self.inner.hands.lock()).await?;
         let hangs = self.end_standstill(&deadline).await?;
         let url = self.inner.tab.state.borrow().url.clone();
-        self.unless_it(hangs, "the navigation", self.leave(&url, "Page.reload", &json!({}), &deadline)).await
+        let again = json!({});
+        self.unless_it(hangs, "the navigation", self.leave(&url, ("Page.reload", &again), until, &deadline)).await
     }
 
     /// Until another document, or another place in this one, is there.
     async fn leave(
         &self,
         url: &str,
-        method: &'static str,
-        params: &Value,
+        (method, params): (&'static str, &Value),
+        until: LoadState,
         deadline: &Deadline,
     ) -> Result<Navigation, Error> {
         let tab = &self.inner.tab;
@@ -92,7 +115,7 @@ impl Page {
             if state.loader == loader {
                 return None;
             }
-            let document = state.current().filter(|document| document.loaded || document.failed.is_some())?;
+            let document = state.current().filter(|document| document.is(until) || document.failed.is_some())?;
             Some((document.status, state.url.clone(), document.url.clone(), document.failed.clone()))
         });
         let arrived = self.told("the navigation", arrived).await;

@@ -11,7 +11,7 @@ use crate::call::{Call, Deadline};
 use crate::error::{Code, Error};
 use crate::fence::dial::Refusal;
 use crate::fence::policy::Destination;
-use crate::options::Navigation;
+use crate::options::{LoadState, Navigation};
 use crate::tab::{Document, TabState};
 
 /// How long an action waits for the navigation it has caused: the action itself is done, and what
@@ -52,15 +52,30 @@ impl Page {
     ///   the page can be used. With `details.standstill`, and long before the deadline, where a script of the document
     ///   does not end, or where the renderer of the one before hangs.
     pub async fn goto(&self, url: &str, call: &Call) -> Result<Navigation, Error> {
+        self.goto_until(url, LoadState::Load, call).await
+    }
+
+    /// The same, and waits until the document is loaded so far: what waits for no load event is not kept up by a picture
+    /// that never comes.
+    ///
+    /// # Errors
+    /// As [`Page::goto`].
+    pub async fn goto_until(&self, url: &str, until: LoadState, call: &Call) -> Result<Navigation, Error> {
         let deadline = call.start();
         let url = self.acceptable(url)?;
         let _hands = deadline.run("another action on the page", self.inner.hands.lock()).await?;
         let hangs = self.end_standstill(&deadline).await?;
         let waiting_for = format!("{url} to answer");
-        self.unless_it(hangs, &waiting_for, self.arrive(&url, &waiting_for, &deadline)).await
+        self.unless_it(hangs, &waiting_for, self.arrive(&url, until, &waiting_for, &deadline)).await
     }
 
-    async fn arrive(&self, url: &Url, waiting_for: &str, deadline: &Deadline) -> Result<Navigation, Error> {
+    async fn arrive(
+        &self,
+        url: &Url,
+        until: LoadState,
+        waiting_for: &str,
+        deadline: &Deadline,
+    ) -> Result<Navigation, Error> {
         let tab = &self.inner.tab;
         let mark = self.inner.fence.dialer().refusals();
         let within = tab.state.borrow().within_document;
@@ -95,12 +110,12 @@ impl Page {
             // An error status without a body: Chromium shows a page of its own, the answer is the
             // site's.
             if error == EMPTY_ERROR {
-                return self.loaded(url, &loader, mark, deadline).await;
+                return self.loaded(url, until, (&loader, mark), deadline).await;
             }
             let document = tab.state.borrow().document(&loader).cloned();
             return Err(self.failed(url, document, &error, mark));
         }
-        self.loaded(url, &loader, mark, deadline).await
+        self.loaded(url, until, (&loader, mark), deadline).await
     }
 
     /// The empty document of an origin, in a page that loads nothing: no policy is asked.
@@ -117,10 +132,16 @@ impl Page {
     }
 
     /// Waits until the document of `loader` has become the page's, and whatever is the page's
-    /// document then has loaded.
-    async fn loaded(&self, url: &Url, loader: &str, mark: u64, deadline: &Deadline) -> Result<Navigation, Error> {
+    /// document then has loaded so far.
+    async fn loaded(
+        &self,
+        url: &Url,
+        until: LoadState,
+        (loader, mark): (&str, u64),
+        deadline: &Deadline,
+    ) -> Result<Navigation, Error> {
         let tab = &self.inner.tab;
-        let waiting_for = "the load event";
+        let waiting_for = until.awaited();
         let waited = tab.wait(waiting_for, deadline, |state| {
             let own = state.document(loader)?;
             if let Some(error) = &own.failed
@@ -131,7 +152,7 @@ impl Page {
             }
             // A page that leads on at once may replace its own document.
             let current = state.current().filter(|_| own.committed)?;
-            current.loaded.then(|| Ok((current.clone(), state.url.clone())))
+            current.is(until).then(|| Ok((current.clone(), state.url.clone())))
         });
         let (document, url) = match self.told(waiting_for, waited).await {
             Ok(Ok(found)) => found,
@@ -139,7 +160,7 @@ impl Page {
                 return Err(self.failed(url, Some(document), &error, mark));
             }
             Err(error) if error.code == Code::Timeout && error.details.is_none() => {
-                return Err(self.partly(url, loader, deadline));
+                return Err(self.partly(url, until, loader, deadline));
             }
             Err(error) if error.code == Code::Timeout => {
                 let url = tab.state.borrow().url.clone();
@@ -201,17 +222,19 @@ impl Page {
         })
     }
 
-    fn partly(&self, url: &Url, loader: &str, deadline: &Deadline) -> Error {
+    fn partly(&self, url: &Url, until: LoadState, loader: &str, deadline: &Deadline) -> Error {
         let state = self.inner.tab.state.borrow();
         let timeout = deadline.timeout();
         match state.document(loader).filter(|document| document.committed) {
             Some(document) => {
                 let status = state.current().map_or(document.status, |document| document.status);
-                Error::new(
-                    Code::Timeout,
-                    format!("{} is there, but not all that it asks for was loaded within {timeout}", state.url),
-                )
-                .with(json!({"url": state.url, "status": status}))
+                let what = match until {
+                    LoadState::Commit | LoadState::DomContentLoaded => "it was not read to its end",
+                    LoadState::Load => "not all that it asks for was loaded",
+                    LoadState::NetworkIdle => "it went on asking for more",
+                };
+                Error::new(Code::Timeout, format!("{} is there, but {what} within {timeout}", state.url))
+                    .with(json!({"url": state.url, "status": status}))
             }
             None => Error::new(Code::Timeout, format!("{url} did not become a document within {timeout}")),
         }

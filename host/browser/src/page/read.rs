@@ -164,13 +164,7 @@ impl Page {
             if state.url == "about:blank" {
                 return Some(());
             }
-            let document = state.current()?;
-            let far = match until {
-                LoadState::DomContentLoaded => state.is_parsed(),
-                LoadState::Load => document.loaded,
-                LoadState::NetworkIdle => document.idle,
-            };
-            far.then_some(())
+            state.current()?.is(until).then_some(())
         };
         let (waiting_for, deadline) = ("the document to load", call.start());
         self.told(waiting_for, self.inner.tab.wait(waiting_for, &deadline, ready)).await

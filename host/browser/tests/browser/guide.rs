@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use windlass_browser::{
-    Button, Call, ClickOptions, DialogAnswer, Dialogs, DownloadState, LoadState, PageOptions, PdfOptions, Shot,
+    Button, Call, Choice, ClickOptions, DialogAnswer, Dialogs, DownloadState, LoadState, PageOptions, PdfOptions, Shot,
     SnapshotOptions, Until,
 };
 
@@ -63,6 +63,7 @@ async fn the_guide_holds() -> Result<(), windlass_browser::Error> {
     page.check("label=Terms", &call).await?;
     page.uncheck("label=Newsletter", &call).await?;
     assert_eq!(page.select("label=Size", &["Large"], &call).await?, ["l"]);
+    page.select_by("label=Size", &[Choice::Index(0)], &call).await?;
     page.upload("label=Photo", &[photo], &call).await?;
 
     assert_eq!(page.text("#price", &call).await?, "19.90 €");
@@ -118,6 +119,11 @@ async fn the_guide_holds() -> Result<(), windlass_browser::Error> {
     page.back(&call).await?;
     page.forward(&call).await?;
     page.reload(&call).await?;
+
+    page.goto_until(&shop, LoadState::DomContentLoaded, &call).await?;
+    page.reload_until(LoadState::Commit, &call).await?;
+    page.back_until(LoadState::NetworkIdle, &call).await?;
+    page.forward_until(LoadState::Load, &call).await?;
 
     let state = context.storage_state(&call).await?;
     context.clear_cookies(&call).await?;

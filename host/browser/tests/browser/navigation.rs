@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tokio::sync::watch;
-use windlass_browser::{Code, Navigation, Until};
+use windlass_browser::{Code, LoadState, Navigation, Until};
 
 use crate::site::Answer;
 use crate::{World, assert_code, call, within};
@@ -85,6 +85,44 @@ async fn a_hanging_image_times_out_with_a_usable_page() {
     assert_eq!(error.details.unwrap()["status"], 200);
     page.click("role=button", &call()).await.unwrap();
     assert_eq!(page.text("button", &call()).await.unwrap(), "ok");
+}
+
+#[tokio::test]
+async fn who_waits_for_no_load_event_is_not_kept_up_by_an_image_that_never_comes() {
+    let (world, page) = World::showing("<h1>Start</h1>").await;
+    world.site.answer("/slow.png", Answer::Never);
+    let url = world.site.page("/slow", "<img src=/slow.png><p>all</p><script defer src=/none.js></script>");
+    let there = Navigation { url: url.clone(), status: 200 };
+    for until in [LoadState::Commit, LoadState::DomContentLoaded] {
+        assert_eq!(page.goto_until(&url, until, &call()).await.unwrap(), there, "{until:?}");
+        assert_eq!(page.reload_until(until, &call()).await.unwrap(), there, "{until:?}");
+        assert_eq!(page.back_until(until, &call()).await.unwrap().url, world.site.url("/"), "{until:?}");
+        assert_eq!(page.forward_until(until, &call()).await.unwrap(), there, "{until:?}");
+        page.wait_for_load(until, &call()).await.unwrap();
+        assert_eq!(page.text("p", &call()).await.unwrap(), "all");
+        page.goto(&world.site.url("/"), &call()).await.unwrap();
+    }
+    for until in [LoadState::Load, LoadState::NetworkIdle] {
+        let error = assert_code(page.goto_until(&url, until, &within(300)).await, Code::Timeout);
+        assert_eq!(error.details.unwrap()["status"], 200, "{until:?}");
+    }
+    assert_eq!(page.goto_until(&world.site.url("/"), LoadState::NetworkIdle, &call()).await.unwrap().status, 200);
+}
+
+#[tokio::test]
+async fn a_document_that_comes_in_two_parts_is_there_with_the_first() {
+    let (world, page) = World::showing("").await;
+    let (go, when) = watch::channel(false);
+    // More than the browser waits for before it begins with a document.
+    let halves = (format!("<h1>Half</h1>{}", "<p>x</p>".repeat(200)), "<h2>Whole</h2>".to_owned());
+    let url = world.site.answer("/two", Answer::InTwo(halves, when));
+    assert_eq!(page.goto_until(&url, LoadState::Commit, &call()).await.unwrap().status, 200);
+    assert_eq!(page.text("h1", &call()).await.unwrap(), "Half");
+    let error = assert_code(page.goto_until(&url, LoadState::DomContentLoaded, &within(300)).await, Code::Timeout);
+    assert_eq!(error.message, format!("{url} is there, but it was not read to its end within 300 ms"));
+    go.send(true).unwrap();
+    page.wait_for_load(LoadState::DomContentLoaded, &call()).await.unwrap();
+    assert_eq!(page.text("h2", &call()).await.unwrap(), "Whole");
 }
 
 #[tokio::test]

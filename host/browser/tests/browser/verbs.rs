@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use windlass_browser::{
-    Button, ClickOptions, Code, DialogAnswer, Dialogs, DownloadState, Event, LoadState, OpenPage, PageOptions,
+    Button, Choice, ClickOptions, Code, DialogAnswer, Dialogs, DownloadState, Event, LoadState, OpenPage, PageOptions,
     PdfOptions, Rect, Shot,
 };
 
@@ -191,6 +191,22 @@ async fn options_are_selected_by_value_or_label() {
     assert_eq!(page.select("#many", &["A", "C"], &call()).await.unwrap(), ["A", "C"]);
     assert_eq!(page.select("#many", &[], &call()).await.unwrap(), Vec::<String>::new());
     assert_code(page.select("#one", &["Extra"], &within(100)).await, Code::NotFound);
+    let by = |choices: Vec<Choice<'static>>| {
+        let page = page.clone();
+        async move { page.select_by(if choices.len() > 1 { "#many" } else { "#one" }, &choices, &within(300)).await }
+    };
+    assert_eq!(by(vec![Choice::Index(1)]).await.unwrap(), ["l"]);
+    assert_eq!(by(vec![Choice::Value("s")]).await.unwrap(), ["s"]);
+    assert_eq!(by(vec![Choice::Label("Large")]).await.unwrap(), ["l"]);
+    assert_eq!(by(vec![Choice::Index(0), Choice::Label("B"), Choice::Either("C")]).await.unwrap(), ["A", "B", "C"]);
+    for (choice, words) in [
+        (Choice::Value("Large"), "no option has the value \"Large\""),
+        (Choice::Label("l"), "no option has the label \"l\""),
+        (Choice::Index(9), "no option has the index 9"),
+    ] {
+        let error = assert_code(by(vec![choice]).await, Code::NotFound);
+        assert!(error.message.contains(words), "{error}");
+    }
     assert_code(page.select("#one", &["Small", "Large"], &call()).await, Code::Invalid);
     assert_code(page.select("#n", &["x"], &call()).await, Code::Invalid);
 }
@@ -348,6 +364,39 @@ async fn scripts_of_the_caller_run_in_the_page() {
     assert_code(page.evaluate("const a", &NONE, &call()).await, Code::Script);
     assert_code(page.evaluate("const o = {}; o.o = o; o", &NONE, &call()).await, Code::Script);
     assert_code(page.evaluate("() => { const o = {}; o.o = o; return o }", &NONE, &call()).await, Code::Invalid);
+    let answers = [
+        ("new Date(0)", json!("1970-01-01T00:00:00.000Z")),
+        ("new Date(NaN)", NONE),
+        (
+            "({ d: new Date(0), u: undefined, f() {}, l: [undefined, -0] })",
+            json!({"d": "1970-01-01T00:00:00.000Z", "l": [null, 0]}),
+        ),
+        ("async () => new Map([['a', new Set([1, 2])]])", json!({"a": [1, 2]})),
+        (
+            "[/a/g, new Error('bad'), new Uint8Array(2), p, document.querySelectorAll('p')]",
+            json!(["/a/g", "Error: bad", [0, 0], "<p>", ["<p>"]]),
+        ),
+        ("[window, new URL('http://a/'), new DOMRect(1, 2, 3, 4).width]", json!(["<window>", "http://a/", 3])),
+        ("() => () => 1", NONE),
+    ];
+    for (script, wanted) in answers {
+        assert_eq!(page.evaluate(script, &NONE, &call()).await.unwrap(), wanted, "{script}");
+    }
+    for (script, words) in [
+        ("NaN", "it is NaN"),
+        ("() => ({ a: [1, Infinity] })", "it.a.1 is Infinity"),
+        ("async () => ({ n: 5n })", "it.n is 5n"),
+        ("({ p: Promise.resolve(1) })", "it.p is a promise"),
+    ] {
+        let error = assert_code(page.evaluate(script, &NONE, &call()).await, Code::Invalid);
+        assert!(error.message.contains(words), "{script}: {error}");
+    }
+    assert_code(page.evaluate_on("#p", "e => e.nope / 1", &NONE, &call()).await, Code::Invalid);
+    assert_eq!(
+        page.evaluate_on("#p", "e => [e, e.ownerDocument.defaultView]", &NONE, &call()).await.unwrap(),
+        json!(["<p>", "<window>"])
+    );
+    assert_code(page.wait_for_function("NaN", &NONE, &within(100)).await, Code::Timeout);
     assert_code(page.evaluate("new Promise(() => 0)", &NONE, &within(200)).await, Code::Timeout);
     assert_code(page.evaluate("() => { for (;;); }", &NONE, &within(200)).await, Code::Timeout);
     assert_eq!(page.evaluate("1", &NONE, &within(3000)).await.unwrap(), 1, "the endless one was ended");

@@ -1,7 +1,8 @@
 // Elements: how they are named, and what can be done with one.
 
+import { ELEMENT, FINDER, LOCATOR, LOCATOR_LATER, LOCATOR_NOW, answering, check, promising, waiting } from './options.js';
 import { Later } from './time.js';
-import { Failure, optionsOf, quoted } from './values.js';
+import { Failure, carried, only, optionsOf, quoted } from './values.js';
 
 const { Array, JSON, Math, Object, String, Date } = globalThis;
 
@@ -13,7 +14,6 @@ const FILTERS = {
     hasNot: ({ selector }) => `has-not=(${selector})`,
     visible: (visible) => `visible=${visible}`,
 };
-const STATES = ['checked', 'disabled', 'expanded', 'level', 'pressed', 'selected'];
 /** A script that asks the field which an element stands for: its label's, as for the host's actions. */
 const ofField = (asked) => `(given) => {
 const own = 'a, button, input, optgroup, option, select, textarea, [role=button], [role=checkbox], [role=link], [role=radio], [role=switch]';
@@ -40,9 +40,6 @@ export class Finder {
     getByRole(role, { name, exact, ...states } = {}) {
         const named = name === undefined ? '' : `[name=${quoted(name, exact)}]`;
         const given = Object.entries(states).filter(([, value]) => value !== undefined);
-        for (const [state] of given) {
-            if (!STATES.includes(state)) throw new Failure('invalid', `getByRole knows no ${state}: there are name, exact, ${STATES.join(', ')}`);
-        }
         return this.within(`role=${role}${named}${given.map(([state, value]) => `[${state}=${value}]`).join('')}`);
     }
 }
@@ -61,10 +58,7 @@ export class Locator extends Finder {
     nth(at) { return this.within(`nth=${at}`); }
     contentFrame() { return this; }
     filter(filters = {}) {
-        const steps = Object.entries(filters).filter(([, value]) => value !== undefined).map(([name, value]) => {
-            if (!Object.hasOwn(FILTERS, name)) throw new Failure('invalid', `a locator is not filtered by ${name}: there are ${Object.keys(FILTERS).join(', ')}`);
-            return FILTERS[name](value);
-        });
+        const steps = Object.entries(filters).filter(([, value]) => value !== undefined).map(([name, value]) => FILTERS[name](value));
         return steps.reduce((found, step) => found.within(step), this);
     }
 
@@ -73,6 +67,7 @@ export class Locator extends Finder {
     async #act(name, ...values) { return this.page.verb(name, this.selector, ...values); }
     async click(given) {
         const { clickCount = 1, ...options } = optionsOf(given);
+        if (clickCount !== 1 && clickCount !== 2) throw new Failure('invalid', `clickCount is 1 or 2, not ${clickCount}`);
         return this.#act(clickCount === 2 ? 'dblclick' : 'click', options);
     }
     async dblclick(options) { return this.#act('dblclick', options); }
@@ -96,17 +91,25 @@ export class Locator extends Finder {
     async uncheck(options) { return this.#act('uncheck', options); }
     async setChecked(checked, options) { return checked ? this.check(options) : this.uncheck(options); }
     async selectOption(wanted, options) {
-        const texts = [wanted ?? []].flat().map((one) => String(one?.value ?? one?.label ?? one));
-        return this.#act('select', texts, options);
+        const choices = [wanted ?? []].flat().map(choiceOf);
+        const ways = choices.map(([way]) => way);
+        const by = ways.every((way) => way === EITHER) ? undefined : ways;
+        return this.#act('select', choices.map(([, text]) => text), { ...options, by });
     }
-    async setInputFiles(files, options) { return this.#act('upload', await this.page.uploads([files ?? []].flat()), options); }
+    async setInputFiles(files, options) {
+        const given = await this.page.uploads([files ?? []].flat());
+        const names = given.map(({ name = '' }) => name);
+        return this.#act('upload', given.map(({ file }) => file), { ...options, name: names.some((name) => name !== '') ? names : undefined });
+    }
     async change(value, options) { return new AnyOf(this.page, [this.selector]).change(value, options); }
     async scrollIntoViewIfNeeded(options) { return this.#act('scrollIntoView', options); }
     async boundingBox(options) { return this.#act('boundingBox', options); }
     waitForElements(options) { return new AnyOf(this.page, [this.selector]).waitForElements(options); }
     async dragTo(target, options) { return this.#act('drag', String(target), options); }
     async scroll(right, down, options) { return this.page.verb('scroll', right, down, { ...options, locator: this.selector }); }
-    async evaluate(script, argument, options) { return this.page.evaluate(script, argument, { ...options, locator: this.selector }); }
+    async evaluate(script, argument, options) {
+        return this.page.verb('evaluate', String(script), carried(argument) ?? null, { ...options, locator: this.selector });
+    }
     /** Of the element, by a script that changes nothing. */
     async #asked(script, options) { return this.evaluate(script, undefined, { ...options, repeatable: true }); }
 
@@ -131,11 +134,11 @@ export class Locator extends Finder {
     async isDisabled(options) { return this.#asked(ofField("e.matches(':disabled') || e.closest('[aria-disabled=true]') !== null"), options); }
     async isEnabled(options) { return !(await this.isDisabled(options)); }
     async isEditable(options) { return this.#asked(ofField("!e.matches(':disabled') && !e.readOnly && e.getAttribute('aria-readonly') !== 'true'"), options); }
-    async snapshot(options) { return this.page.snapshot({ ...options, root: this.selector }); }
+    async snapshot(options) { return this.page.verb('snapshot', { ...options, root: this.selector }); }
     async ariaSnapshot(options) { return this.snapshot(options); }
     async screenshot(given) {
         const { name, path, ...options } = optionsOf(given);
-        return this.page.screenshot({ name: name ?? path ?? 'element.png', ...options, locator: this.selector });
+        return this.page.shot(name ?? path ?? 'element.png', { ...options, locator: this.selector });
     }
     /** Until the function, called with this element, answers what counts as true. */
     waitForFunction(script, argument, { timeout = this.page.defaultTimeout ?? 30000 } = {}) {
@@ -157,6 +160,21 @@ export class Locator extends Finder {
     }
 }
 
+answering(Finder.prototype, FINDER);
+answering(Locator.prototype, LOCATOR_NOW);
+promising(Locator.prototype, LOCATOR);
+waiting(Locator.prototype, LOCATOR_LATER);
+
+/** How a choice of a list is meant: the way, and the text. */
+const EITHER = 'either';
+const WAYS = ['value', 'label', 'index'];
+function choiceOf(one) {
+    if (typeof one !== 'object' || one === null) return [EITHER, String(one)];
+    const ways = WAYS.filter((way) => only('a choice', WAYS, one)[way] !== undefined);
+    if (ways.length !== 1) throw new Failure('invalid', `a choice is a text, or an object with one of ${WAYS.join(', ')}`);
+    return [ways[0], String(one[ways[0]])];
+}
+
 /** An element by several names: the first that can be seen is taken. What several elements have for a name comes last. */
 export class AnyOf {
     #page;
@@ -165,9 +183,10 @@ export class AnyOf {
         this.#page = page;
         this.#selectors = selectors;
         for (const name of ['click', 'dblclick', 'tap', 'hover', 'fill', 'fillSecret', 'check', 'uncheck', 'selectOption', 'innerText', 'evaluate']) {
+            const options = ELEMENT[name] ?? LOCATOR[name];
             this[name] = async (...values) => {
-                const options = values.at(-1);
-                return (await this.found(typeof options === 'object' && options !== null ? options : {}))[name](...values);
+                check(name, options, values);
+                return (await this.found({ timeout: values[options[0]]?.timeout }))[name](...values);
             };
         }
     }
@@ -246,6 +265,9 @@ export class AnyOf {
         }
     }
 }
+
+promising(AnyOf.prototype, { change: LOCATOR.change, waitForElements: LOCATOR.waitForElements });
+waiting(AnyOf.prototype, { waitFor: LOCATOR_LATER.waitFor });
 
 /** In the page: whether an element has all of these. */
 const HAS = `(element, { properties, attributes }) => {

@@ -1,5 +1,6 @@
 // Lines of the log, and output.
 
+import { OUTPUT, answering } from './options.js';
 import { shown } from './values.js';
 
 const { Object, String, Math, Number } = globalThis;
@@ -40,5 +41,5 @@ export function logs(native, call) {
         const mime = mimeType ?? (artifact ? piece.mimeType : text ? 'text/plain' : 'application/json');
         call('emit', part, mime, artifact ? { artifact: piece.id } : { text: shown(piece) }, last);
     }
-    return { log, console, emit };
+    return { log, console, ...answering({ emit }, OUTPUT) };
 }

@@ -2,8 +2,9 @@
 
 import { Finder, Locator } from './locators.js';
 import { bytesOf } from './task.js';
+import { BROWSER, CONTEXT, KEYBOARD, MOUSE, PAGE, PAGE_LATER, PAGE_NOW, answering, promising, waiting } from './options.js';
 import { Later } from './time.js';
-import { Failure, optionsOf, parse, settings, stringify } from './values.js';
+import { Failure, carried, only, optionsOf, parse, settings, stringify } from './values.js';
 
 const { Array, Date, Error, JSON, Map, Math, Object, Promise, RegExp, String, TypeError } = globalThis;
 
@@ -19,7 +20,7 @@ const UNTIL = ['load', 'domcontentloaded', 'networkidle', 'commit'];
 
 function opening(wanted) {
     const { httpCredentials, extraHTTPHeaders, headers = extraHTTPHeaders, ...options } = optionsOf(wanted);
-    const { username, password, origin } = httpCredentials ?? {};
+    const { username, password, origin } = only('httpCredentials', ['username', 'password', 'origin'], httpCredentials ?? {});
     if (password !== undefined && typeof password?.secret !== 'string') {
         throw new TypeError("the password of httpCredentials is named: { username, password: secret('name'), origin }");
     }
@@ -31,6 +32,24 @@ const inches = (size) => {
     const [, number, unit = 'px'] = /^([\d.]+)(px|in|cm|mm)?$/.exec(String(size)) ?? [];
     return Number(number) / { px: 96, in: 1, cm: 2.54, mm: 25.4 }[unit];
 };
+
+const SIDES = ['top', 'right', 'bottom', 'left'];
+/** One margin for all sides: a number of inches, or as Playwright has it, if all sides have the same. */
+function marginOf(given) {
+    if (typeof given !== 'object' || given === null) return given;
+    const sides = SIDES.map((side) => inches(only('margin', SIDES, given)[side] ?? 0));
+    if (sides.some((side) => side !== sides[0])) throw new Failure('invalid', 'a printed page has one margin for all four sides');
+    return sides[0];
+}
+
+/** How far a document is loaded. */
+function untilOf(wanted) {
+    if (wanted !== undefined && !UNTIL.includes(wanted)) throw new Failure('invalid', `waitUntil must be one of ${UNTIL.join(', ')}, not ${wanted}`);
+    return wanted;
+}
+
+/** A name that a file of the task may have. */
+const plain = (name) => name.replaceAll(/[^A-Za-z0-9._-]/g, '_').slice(-128).replace(/^\.*$/, 'file');
 
 /** A frame that is named by its address, with what steps of recordings ask of a page. */
 class Frame extends Locator {
@@ -56,14 +75,14 @@ export function browserOf(native, call, sleep) {
         constructor(number) {
             super();
             this.#number = number;
-            this.keyboard = {
+            this.keyboard = promising({
                 press: (keys, options) => this.press(keys, options),
                 down: async (key, options) => this.verb('press', key, { ...options, only: 'down' }),
                 up: async (key, options) => this.verb('press', key, { ...options, only: 'up' }),
                 type: (text, options) => this.locator(FOCUSED).pressSequentially(text, options),
                 insertText: (text) => this.locator(FOCUSED).compose(text),
-            };
-            this.mouse = { wheel: async (right, down) => this.verb('scroll', right, down, undefined) };
+            }, KEYBOARD);
+            this.mouse = promising({ wheel: async (right, down) => this.verb('scroll', right, down, undefined) }, MOUSE);
             if (number !== undefined) all.push(this);
         }
 
@@ -91,11 +110,8 @@ export function browserOf(native, call, sleep) {
         // ------------------------------------------------------------ where it is
 
         async #arrive(name, values, given) {
-            const { waitUntil = 'load', ...options } = optionsOf(given);
-            if (!UNTIL.includes(waitUntil)) throw new Failure('invalid', `waitUntil must be one of ${UNTIL.join(', ')}, not ${waitUntil}`);
-            const there = this.verb(name, ...values, options);
-            if (waitUntil === 'networkidle') this.verb('waitForLoad', 'networkidle', options);
-            return there;
+            const { waitUntil, ...options } = optionsOf(given);
+            return this.verb(name, ...values, { ...options, until: untilOf(waitUntil) });
         }
         async goto(url, options) { return this.#arrive('goto', [url], options); }
         async reload(options) { return this.#arrive('reload', [], options); }
@@ -134,14 +150,23 @@ export function browserOf(native, call, sleep) {
         waitForText(text, options) { return new Later(async () => this.verb('waitForText', String(text), options)); }
         waitForLoadState(state = 'load', options = undefined) { return new Later(async () => this.verb('waitForLoad', state, options)); }
         waitForFunction(script, argument, options) {
-            return new Later(async () => this.verb('waitForFunction', String(script), argument ?? null, options));
+            return new Later(async () => this.verb('waitForFunction', String(script), carried(argument) ?? null, options));
         }
         waitForURL(wanted, options) {
-            if (typeof wanted === 'string') return new Later(async () => this.verb('waitForUrl', wanted.replace(/\*+/g, '*'), options));
+            if (typeof wanted === 'string') {
+                return new Later(() => this.#thenLoaded(options, async (wait) => this.verb('waitForUrl', wanted.replace(/\*+/g, '*'), wait)));
+            }
             const fits = wanted instanceof RegExp ? (url) => wanted.test(url) : wanted;
-            return new Later(() => this.#untilURL(fits, String(wanted), options));
+            return new Later(() => this.#thenLoaded(options, (wait) => this.#untilURL(fits, String(wanted), wait)));
         }
-        async #untilURL(fits, wanted, { timeout = this.#defaults.timeout ?? 30000 } = {}) {
+        /** Until an address is there, and its document is loaded as far as is wanted, both within one time. */
+        async #thenLoaded({ waitUntil, ...options } = {}, there) {
+            untilOf(waitUntil);
+            const until = Date.now() + (options.timeout ?? this.#defaults.timeout ?? 30000);
+            await there(options);
+            if (waitUntil !== undefined && waitUntil !== 'commit') this.verb('waitForLoad', waitUntil, { timeout: Math.max(1, until - Date.now()) });
+        }
+        async #untilURL(fits, wanted, { timeout = this.#defaults.timeout ?? 30000 }) {
             const until = Date.now() + timeout;
             for (let pause = 50; ; pause = Math.min(pause * 2, 1000)) {
                 const now = await this.url();
@@ -153,9 +178,10 @@ export function browserOf(native, call, sleep) {
         /** Runs `work`, and waits until the address is another than before, or the one that is wanted. */
         waitForNavigation({ url, ...options } = {}, work = () => {}) {
             return new Later(async () => {
+                untilOf(options.waitUntil);
                 const before = await this.url();
                 await work();
-                await this.#untilURL((now) => now !== before || now === url, 'another address', options);
+                await this.#thenLoaded(options, (wait) => this.#untilURL((now) => now !== before || now === url, 'another address', wait));
             });
         }
         waitForPopup(options) { return new Later(async () => new Page(this.verb('waitForPopup', options))); }
@@ -168,14 +194,14 @@ export function browserOf(native, call, sleep) {
 
         // ------------------------------------------------------------ what is in it
 
-        async evaluate(script, argument, options) { return this.verb('evaluate', String(script), argument ?? null, options); }
+        async evaluate(script, argument, options) { return this.verb('evaluate', String(script), carried(argument) ?? null, options); }
         async content() {
             const inner = await this.locator('html').innerHTML();
             const [before, after] = await this.evaluate(AROUND, undefined, { repeatable: true });
             return before + inner + after;
         }
-        async setContent(html) {
-            await this.evaluate('(html) => { document.open(); document.write(html); document.close(); }', String(html));
+        async setContent(html, options) {
+            await this.evaluate('(html) => { document.open(); document.write(html); document.close(); }', String(html), options);
         }
         async snapshot(given) {
             const { root, ...options } = optionsOf(given);
@@ -187,12 +213,15 @@ export function browserOf(native, call, sleep) {
         async requests() { return this.#plain('requests'); }
         async screenshot(given) {
             const { name, path, ...options } = optionsOf(given);
-            return call('page.screenshot', this.#handle(), name ?? path ?? 'page.png', settings(options, this.#defaults, SHOT));
+            return this.shot(name ?? path ?? 'page.png', options);
         }
+        /** Of the page or of an element. */
+        shot(name, options) { return call('page.screenshot', this.#handle(), name, settings(options, this.#defaults, SHOT)); }
         async pdf(given) {
-            const { name, path, width, height, ...options } = optionsOf(given);
+            const { name, path, width, height, margin, ...options } = optionsOf(given);
+            if ((width === undefined) !== (height === undefined)) throw new Failure('invalid', 'width and height of a printed page go together');
             const size = width === undefined ? {} : { format: `${inches(width)}x${inches(height)}` };
-            return call('page.pdf', this.#handle(), name ?? path ?? 'page.pdf', settings({ ...options, ...size }, this.#defaults, PRINT));
+            return call('page.pdf', this.#handle(), name ?? path ?? 'page.pdf', settings({ ...options, ...size, margin: marginOf(margin) }, this.#defaults, PRINT));
         }
 
         // ------------------------------------------------------------ by a selector
@@ -204,14 +233,20 @@ export function browserOf(native, call, sleep) {
         }
         async dragAndDrop(source, target, options) { return this.locator(source).dragTo(target, options); }
 
-        /** The texts by which `upload` knows files: paths of the workdir, ids; bytes become a file of the task first. */
+        /**
+         * How `upload` knows files, `{ file, name }`: a path of the workdir or an id, and the name that the page sees where it
+         * is not the file's own. Bytes become a file of the task first.
+         */
         async uploads(files) {
             return files.map((file) => {
-                if (typeof file === 'string') return file;
-                if (typeof file?.sha256 === 'string') return file.id;
-                if (file?.buffer === undefined) throw new TypeError("a file is an artifact, its id, a path under /workdir/, or { name, mimeType, buffer }");
+                if (typeof file === 'string') return { file };
+                if (typeof file?.sha256 === 'string') return { file: file.id };
+                if (file?.buffer === undefined || typeof file.name !== 'string') throw new TypeError("a file is an artifact, its id, a path under /workdir/, or { name, mimeType, buffer }");
+                const { name } = only('a file', ['name', 'mimeType', 'buffer'], file);
                 const [bytes, mime] = bytesOf(native, file.buffer);
-                return parse(native.save(String(file.name), file.mimeType ?? mime, bytes)).id;
+                const kept = plain(name);
+                const { id } = parse(native.save(kept, file.mimeType ?? mime, bytes));
+                return { file: id, name: kept === name ? undefined : name };
             });
         }
 
@@ -248,7 +283,11 @@ export function browserOf(native, call, sleep) {
         Page.prototype[name] = async function (selector, ...values) { return this.locator(selector)[name](...values); };
     }
 
-    const context = {
+    answering(Page.prototype, PAGE_NOW);
+    promising(Page.prototype, PAGE);
+    waiting(Page.prototype, PAGE_LATER);
+
+    const context = promising({
         pages: () => [...all],
         newPage: (options) => browser.open(options),
         cookies: async (origin) => call('browser.cookies', String(origin)),
@@ -256,9 +295,9 @@ export function browserOf(native, call, sleep) {
         clearCookies: async (origin) => call('browser.clearCookies', String(origin)),
         storageState: async ({ origins = [] } = {}) => call('browser.storageState', [origins].flat()),
         setStorageState: async (state) => call('browser.setStorageState', state),
-    };
+    }, CONTEXT);
 
-    const browser = {
+    const browser = promising({
         open: async (options) => new Page(call('browser.open', opening(options))),
         newPage: async (options) => browser.open(options),
         contexts: () => [context],
@@ -276,7 +315,7 @@ export function browserOf(native, call, sleep) {
                 }
             }
         },
-    };
+    }, BROWSER);
     return { browser, context, page: new Page(undefined) };
 }
 

@@ -1,6 +1,7 @@
 // The task itself: questions to people, state, files, requests, secrets, and what comes of it.
 
-import { Failure, parse, settings, stringify } from './values.js';
+import { ARTIFACTS, CONFIRM, HTTP, OUTCOME, answering, promising } from './options.js';
+import { Failure, only, parse, settings, stringify } from './values.js';
 
 const { ArrayBuffer, TypeError, Uint8Array, Object, Array, String } = globalThis;
 
@@ -59,12 +60,13 @@ function httpOf(native) {
     const http = { request };
     for (const method of ['get', 'head', 'delete']) http[method] = async (url, options) => request(method.toUpperCase(), url, options);
     for (const method of ['post', 'put', 'patch']) http[method] = async (url, body, options) => request(method.toUpperCase(), url, { ...options, body });
-    return http;
+    return promising(http, HTTP);
 }
 
 function questionsOf(call) {
     let asked = 0;
     function question(given) {
+        if (typeof given === 'object' && given !== null) only('a question', ['message', 'schema', 'key', 'peopleOnly', 'timeout'], given);
         const { key = `q${++asked}`, message, schema, peopleOnly = false, timeout } = typeof given === 'string' ? { message: given } : given ?? {};
         const form = schema ?? { type: 'object', properties: { answer: { type: 'string', title: 'Answer' } }, required: ['answer'] };
         return { key, message, schema: form, peopleOnly, timeout };
@@ -81,7 +83,7 @@ function questionsOf(call) {
         const answer = await ask({ ...options, message, schema });
         return answer.accepted && answer.value.confirm === true;
     }
-    return { ask, confirm };
+    return { ask, ...promising({ confirm }, CONFIRM) };
 }
 
 /** Bytes and their kind, of whatever a file may be made of. */
@@ -99,14 +101,14 @@ export function taskOf(native, call, facts) {
         delete: async (key) => call('state.delete', key),
         keys: async (prefix = '') => call('state.keys', prefix),
     };
-    const artifacts = {
+    const artifacts = promising({
         async save(name, data, { mimeType } = {}) {
             const [bytes, mime] = bytesOf(native, data);
             return parse(native.save(String(name), mimeType ?? mime, bytes));
         },
         read: async (file) => native.read(String(file?.id ?? file)),
         readText: async (file) => native.decode(native.read(String(file?.id ?? file))),
-    };
+    }, ARTIFACTS);
     const task = {
         id: facts.taskId,
         turn: facts.number,
@@ -122,7 +124,7 @@ export function taskOf(native, call, facts) {
         secrets: { reveal: async (name) => call('secrets.reveal', name) },
         progress: (done, total, message = '') => void call('progress', done, total, String(message)),
         status: (text) => void call('task.status', String(text)),
-        outcome: (value, options) => new Outcome(value, options),
+        ...answering({ outcome: (value, options) => new Outcome(value, options) }, OUTCOME),
         fail: (code, message, details) => { throw new Failure(code, message, details); },
         Failure,
     };

@@ -4,16 +4,27 @@ import { shown } from './values.js';
 
 const { Error, Promise, TypeError, Map, Number, Math, Date, Symbol } = globalThis;
 
+/** A hundred years: whoever waits longer has not meant it. */
+const LONGEST = 100 * 365 * 86_400_000;
+
+/** Why nobody waits so long; undefined where somebody may. */
+function unfit(name, time) {
+    if (Number(time) >= 0 && Number(time) <= LONGEST) return undefined;
+    return new TypeError(`${name} wants milliseconds${Number(time) > LONGEST ? ', a hundred years at most' : ''}, not ${shown(time)}`);
+}
+
 export function clockOf(call) {
     const timers = new Map();
     let timer = 0;
-    function later(run, time, again) {
+    function later(name, run, time, again) {
         const wait = Math.max(Number(time) || 0, 0);
+        const wrong = unfit(name, wait);
+        if (wrong) throw wrong;
         timers.set(++timer, { due: Date.now() + wait, run, wait: again ? Math.max(wait, 1) : undefined });
         return timer;
     }
-    const setTimeout = (run, time, ...values) => later(() => run(...values), time, false);
-    const setInterval = (run, time, ...values) => later(() => run(...values), time, true);
+    const setTimeout = (run, time, ...values) => later('setTimeout', () => run(...values), time, false);
+    const setInterval = (run, time, ...values) => later('setInterval', () => run(...values), time, true);
     const clearTimeout = (id) => void timers.delete(id);
 
     /** Waits for the timer that is due first and runs it; false where there is none. */
@@ -42,7 +53,8 @@ export function clockOf(call) {
     }
 
     function sleep(time) {
-        if (!(Number(time) >= 0)) return Promise.reject(new TypeError(`sleep wants milliseconds, not ${shown(time)}`));
+        const wrong = unfit('sleep', time);
+        if (wrong) return Promise.reject(wrong);
         return new Promise((done, fail) => timers.set(++timer, { due: Date.now() + Number(time), run: done, fail }));
     }
     return { tick, sleep, timers: { setTimeout, setInterval, clearTimeout, clearInterval: clearTimeout } };

@@ -1,7 +1,7 @@
 // Values on their way to the host: as text, as JSON, as settings.
 
 // Kept here, as in each of these modules, so that a script that replaces them replaces them for itself.
-const { Error, TypeError, Uint8Array, RegExp, JSON, Object, Array, String, Map, Set } = globalThis;
+const { ArrayBuffer, Error, Number, TypeError, Uint8Array, RegExp, JSON, Object, Array, String, Map, Set } = globalThis;
 export const { stringify, parse } = JSON;
 
 /** An error of the script's own: its code is what the task fails with. */
@@ -46,14 +46,50 @@ export function shown(value) {
     return typeof value === 'bigint' ? `${value}n` : String(value);
 }
 
+/**
+ * A value as a page gets it, by JSON: a date as its text, a map as an object, a set and typed numbers as lists. What JSON has
+ * no word for is an error that says where it stands.
+ */
+export function carried(argument) {
+    const path = ['the argument'];
+    const above = [];
+    const no = (what) => { throw new Failure('invalid', `${path.join('.')} is ${what}, which JSON can't carry to a page`); };
+    const at = (name, inner) => {
+        path.push(name);
+        const made = of(inner);
+        path.pop();
+        return made;
+    };
+    const list = (values) => Array.from(values, (inner, n) => at(n, inner));
+    const object = (pairs) => Object.fromEntries(pairs.map(([name, inner]) => [name, at(String(name), inner)]));
+    const made = (value) => {
+        if (value instanceof Map) return object([...value]);
+        if (value instanceof Set || Array.isArray(value) || (ArrayBuffer.isView(value) && value.length !== undefined)) return list(value);
+        if (value instanceof Error || value instanceof RegExp) return String(value);
+        return typeof value.toJSON === 'function' ? of(value.toJSON()) : object(Object.entries(value));
+    };
+    const of = (value) => {
+        if (typeof value === 'number' && !Number.isFinite(value)) no(String(value));
+        if (typeof value === 'bigint') no(`${value}n`);
+        if (typeof value === 'function' || typeof value === 'symbol') no(`a ${typeof value}`);
+        if (typeof value !== 'object' || value === null) return value;
+        if (above.includes(value)) no('what it stands in');
+        above.push(value);
+        const whole = made(value);
+        above.pop();
+        return whole;
+    };
+    return of(argument);
+}
+
 const kebab = (name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 /** Options whose names in Playwright and in the contract differ. */
 const RENAMED = { timeout: 'timeout-ms', fullPage: 'full' };
 /** Options that are more than one text. */
 const SHAPED = {
-    position: ({ x, y }) => `${x},${y}`,
-    viewport: ({ width, height }) => `${width}x${height}`,
-    geolocation: ({ latitude, longitude }) => `${latitude},${longitude}`,
+    position: (given) => `${only('position', ['x', 'y'], given).x},${given.y}`,
+    viewport: (given) => `${only('viewport', ['width', 'height'], given).width}x${given.height}`,
+    geolocation: (given) => `${only('geolocation', ['latitude', 'longitude'], given).latitude},${given.longitude}`,
     modifiers: (keys) => [keys].flat().join('+').replaceAll('ControlOrMeta', 'Control'),
 };
 
@@ -62,6 +98,15 @@ function setting(name, value) {
     if (typeof value === 'string') return value;
     if (SHAPED[name] && typeof value === 'object' && value !== null) return SHAPED[name](value);
     return Array.isArray(value) ? value.map(String) : String(value);
+}
+
+/** Refuses a name that is not known; what is undefined is as if it were not there. */
+export function only(what, known, given) {
+    for (const [name, value] of Object.entries(given)) {
+        if (value === undefined || known.includes(name)) continue;
+        throw new Failure('invalid', `${what} has no option \`${name}\`: ${known.length > 0 ? `there are ${known.join(', ')}` : 'it has none'}`);
+    }
+    return given;
 }
 
 /** Options, checked before they are taken apart. */

@@ -57,7 +57,7 @@ macro_rules! element_verbs {
 }
 
 verbs! {
-    /// Goes to an address and waits until the page has loaded.
+    /// Goes to an address and waits until the page has loaded; with [`Settings::until`] not as far, or further.
     ///
     /// # Errors
     /// `denied` for an origin that was not granted, `timeout`, `page-lost`.
@@ -134,7 +134,7 @@ verbs! {
     /// `timeout`, `page-lost`.
     fn wait_for_url(pattern: impl AsRef<str>) -> () = |page, settings| page.wait_for_url(pattern.as_ref(), settings);
 
-    /// Waits until the document is loaded that far: `domcontentloaded`, `load` or `networkidle`.
+    /// Waits until the document is loaded that far: `commit`, `domcontentloaded`, `load` or `networkidle`.
     ///
     /// # Errors
     /// `timeout`, `page-lost`.

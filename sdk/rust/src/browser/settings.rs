@@ -19,6 +19,13 @@ impl Settings {
         self.set("timeout-ms", millis(timeout).to_string())
     }
 
+    /// How far the document is loaded that a page goes to, back to, or again: `commit`, `domcontentloaded`, `load`,
+    /// `networkidle`; `load` unless told otherwise.
+    #[must_use]
+    pub fn until(self, state: impl Into<String>) -> Self {
+        self.set("until", state)
+    }
+
     /// A screenshot of the whole page, not only of what is in view.
     #[must_use]
     pub fn full(self) -> Self {
@@ -115,7 +122,14 @@ impl Settings {
         self.set("gone", "true")
     }
 
-    /// The name under which a download is kept.
+    /// What the texts of options that are selected are: `value`, `label`, `index` (from 0), `either`. Once for all, or said once
+    /// for each.
+    #[must_use]
+    pub fn by(self, what: impl Into<String>) -> Self {
+        self.set("by", what)
+    }
+
+    /// The name under which a download is kept; of an upload what the page sees, said once for each file.
     #[must_use]
     pub fn name(self, name: impl Into<String>) -> Self {
         self.set("name", name)

@@ -29,7 +29,8 @@ fn arrived(navigation: windlass_browser::Navigation, seen: impl Fn(String) -> St
 pub(super) async fn goto(host: &mut Host, page: &Handle, url: String, settings: Settings) -> Outcome<Navigation> {
     let (text, args) = (words("Go to", "Went to", &url), json!({ "url": url }));
     verb(host, page, Call::BrowserGoto, text, args, settings, |on| async move {
-        let there = on.page.goto(&url, &on.call).await.map_err(contract)?;
+        let until = on.chosen().until()?;
+        let there = on.page.goto_until(&url, until, &on.call).await.map_err(contract)?;
         Ok(arrived(there, |text| on.seen(text)))
     })
     .await
@@ -43,10 +44,11 @@ pub(super) async fn navigate(host: &mut Host, page: &Handle, way: Way, settings:
     };
     let text = (doing.to_owned(), done.to_owned());
     verb(host, page, call, text, json!({}), settings, |on| async move {
+        let until = on.chosen().until()?;
         let there = match way {
-            Way::Back => on.page.back(&on.call).await,
-            Way::Forward => on.page.forward(&on.call).await,
-            Way::Reload => on.page.reload(&on.call).await,
+            Way::Back => on.page.back_until(until, &on.call).await,
+            Way::Forward => on.page.forward_until(until, &on.call).await,
+            Way::Reload => on.page.reload_until(until, &on.call).await,
         };
         let there = there.map_err(contract)?;
         let seen = on.seen(there.url.clone());

@@ -130,8 +130,8 @@ pub(super) async fn select(
     let text = words("Select", "Selected", &format!("{} in {locator}", options.join(", ")));
     let args = json!({ "locator": locator, "options": options });
     verb(host, page, Call::BrowserSelect, text, args, settings, |on| async move {
-        let options: Vec<_> = options.iter().map(String::as_str).collect();
-        let values = on.page.select(&locator, &options, &on.call).await.map_err(contract)?;
+        let choices = on.chosen().choices(&options)?;
+        let values = on.page.select_by(&locator, &choices, &on.call).await.map_err(contract)?;
         let values: Vec<_> = values.into_iter().map(|value| on.seen(value)).collect();
         let shown = json!(values);
         Ok(Done::shown(values, shown))

@@ -1,9 +1,10 @@
 //! Settings of calls on a page: which a call has, and what their texts mean.
 
+use super::contract;
 use crate::bindings::windlass::plugin::types::Error;
 use crate::turn::error;
 use std::time::Duration;
-use windlass_browser::{Button, ClickOptions, Format, PdfOptions, Shot, SnapshotOptions};
+use windlass_browser::{Button, Choice, ClickOptions, Format, LoadState, PdfOptions, Shot, SnapshotOptions};
 use windlass_core::Call;
 
 pub(super) type Settings = Vec<(String, String)>;
@@ -20,7 +21,10 @@ pub(super) fn known(call: Call) -> &'static [&'static str] {
         Call::BrowserPdf => {
             &["paper", "margin", "landscape", "background", "scale", "pages", "prefer-css-size", "tagged"]
         }
+        Call::BrowserGoto | Call::BrowserBack | Call::BrowserForward | Call::BrowserReload => &["until"],
         Call::BrowserClick | Call::BrowserDblclick => &["button", "modifiers", "position"],
+        Call::BrowserSelect => &["by"],
+        Call::BrowserUpload => &["name"],
         Call::BrowserPress => &["only"],
         Call::BrowserSetViewport => &["scale", "mobile"],
         Call::BrowserScroll => &["locator"],
@@ -62,7 +66,7 @@ impl<'a> Chosen<'a> {
     }
 
     /// All texts of this name.
-    fn texts(&self, name: &str) -> Vec<String> {
+    pub(super) fn texts(&self, name: &str) -> Vec<String> {
         self.0.iter().filter(|(known, _)| known == name).map(|(_, value)| value.clone()).collect()
     }
 
@@ -95,6 +99,31 @@ impl<'a> Chosen<'a> {
         let side = |text: &str| text.trim().parse::<f64>().ok().filter(|side| side.is_finite());
         let read = || text.split_once(between).and_then(|(a, b)| Some((side(a)?, side(b)?)));
         read().map(Some).ok_or_else(|| error("invalid", format!("{name} must be {wanted}, not `{text}`")))
+    }
+
+    /// What each of the texts of options says of its option.
+    pub(super) fn choices<'t>(&self, options: &'t [String]) -> Result<Vec<Choice<'t>>, Error> {
+        let ways = self.texts("by");
+        if ways.len() > 1 && ways.len() != options.len() {
+            return Err(error("invalid", "`by` stands once for all options, or once for each"));
+        }
+        let way = |at: usize| ways.get(at).or_else(|| ways.first()).map_or("either", String::as_str);
+        let choice = |(at, text): (usize, &'t String)| match way(at) {
+            "either" => Ok(Choice::Either(text)),
+            "value" => Ok(Choice::Value(text)),
+            "label" => Ok(Choice::Label(text)),
+            "index" => text
+                .parse()
+                .map(Choice::Index)
+                .map_err(|_| error("invalid", format!("an index is a whole number from 0, not `{text}`"))),
+            other => Err(error("invalid", format!("by must be value, label, index or either, not `{other}`"))),
+        };
+        options.iter().enumerate().map(choice).collect()
+    }
+
+    /// How far a document is loaded that is gone to.
+    pub(super) fn until(&self) -> Result<LoadState, Error> {
+        self.text("until").map_or(Ok(LoadState::Load), str::parse).map_err(contract)
     }
 
     pub(super) fn click(&self, double: bool) -> Result<ClickOptions, Error> {
@@ -213,6 +242,18 @@ mod tests {
         for bad in [("depth", "0"), ("interactive", "x"), ("limit", "1")] {
             assert_eq!(chosen(bad, |c| c.snapshot()).unwrap_err().code, "invalid", "{bad:?}");
         }
+        let options = ["1".to_owned(), "b".to_owned()];
+        assert_eq!(Chosen(&[]).choices(&options).unwrap(), [Choice::Either("1"), Choice::Either("b")]);
+        assert_eq!(chosen(("by", "label"), |c| c.choices(&options)).unwrap()[1], Choice::Label("b"));
+        let each = pairs(&[("by", "index"), ("by", "value")]);
+        assert_eq!(Chosen(&each).choices(&options).unwrap(), [Choice::Index(1), Choice::Value("b")]);
+        assert!(Chosen(&each).choices(&options[..1]).is_err());
+        for bad in [("by", "name"), ("by", "index")] {
+            assert_eq!(chosen(bad, |c| c.choices(&options)).unwrap_err().code, "invalid", "{bad:?}");
+        }
+        assert_eq!(chosen(("until", "soon"), |c| c.until()).unwrap_err().code, "invalid");
+        assert_eq!(chosen(("until", "commit"), |c| c.until()).unwrap(), LoadState::Commit);
+        assert_eq!(Chosen(&[]).until().unwrap(), LoadState::Load);
         assert_eq!(chosen(("paper", "4x6"), |c| c.pdf()).unwrap().paper, (4.0, 6.0));
         assert_eq!(chosen(("modifiers", "Alt+Shift"), |c| c.click(true)).unwrap().modifiers, ["Alt", "Shift"]);
     }

@@ -1,8 +1,9 @@
 //! Files for pages, from the workdir and from artifacts. The page gets copies: what is written meanwhile changes nothing.
 
-use super::settings::Settings;
+use super::settings::{Chosen, Settings};
 use super::verb::{verb_after, words};
 use super::{Handle, Outcome, contract, workdir};
+use crate::bindings::windlass::plugin::types::Error;
 use crate::host::Host;
 use crate::interface::artifacts::open_file;
 use crate::interface::files::Budget;
@@ -57,9 +58,36 @@ async fn opened(turn: &Turn, budget: Option<Arc<Budget>>, files: Vec<String>) ->
     Ok(all)
 }
 
+/// Whether a page may see a file under this name, which it has on a disk for as long as the page takes it.
+fn is_name(name: &str) -> bool {
+    name.len() <= 255 && !matches!(name, "." | "..") && !name.contains(['/', '\0'])
+}
+
+/// The names that the page sees, instead of those that are empty.
+fn named(files: &mut [(String, File)], names: Vec<String>) -> Result<(), Error> {
+    if !names.is_empty() && names.len() != files.len() {
+        return Err(error("invalid", "`name` stands once for each file, empty for the file's own name"));
+    }
+    for ((name, _), wanted) in files.iter_mut().zip(names).filter(|(_, wanted)| !wanted.is_empty()) {
+        if !is_name(&wanted) {
+            let wanted = windlass_core::text::cut(&wanted, 300);
+            return Err(error("invalid", format!("`{wanted}` is no name of a file: at most 255 bytes, no slash")));
+        }
+        *name = wanted;
+    }
+    Ok(())
+}
+
 /// Copies of the files, from which the page takes them.
-async fn copies(turn: &Turn, pos: u32, budget: Option<Arc<Budget>>, files: Vec<String>) -> Result<Vec<PathBuf>, Fault> {
-    let files = opened(turn, budget, files).await?;
+async fn copies(
+    turn: &Turn,
+    pos: u32,
+    budget: Option<Arc<Budget>>,
+    files: Vec<String>,
+    names: Vec<String>,
+) -> Result<Vec<PathBuf>, Fault> {
+    let mut files = opened(turn, budget, files).await?;
+    named(&mut files, names)?;
     let folder = turn.pages.uploads().join(pos.to_string());
     let copies = tokio::task::spawn_blocking(move || {
         let copied =
@@ -79,10 +107,26 @@ pub(super) async fn upload(
     let text = words("Upload", "Uploaded", &format!("{} to {locator}", files.join(", ")));
     let args = json!({ "locator": locator, "files": files });
     let budget = host.files.as_ref().map(|files| files.budget.clone());
-    let before = |turn: Arc<Turn>, pos| async move { copies(&turn, pos, budget, files).await };
+    let names = Chosen::of(&settings).texts("name");
+    let before = |turn: Arc<Turn>, pos| async move { copies(&turn, pos, budget, files, names).await };
     verb_after(host, page, Call::BrowserUpload, text, args, settings, before, |on, copies| async move {
         on.page.upload(&locator, &copies, &on.call).await.map_err(contract)?;
         Ok(Done::new(()))
     })
     .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_one_file_in_one_folder() {
+        for good in ["my report.pdf", "Übersicht (1).pdf", ".env", "a\\b", "…", &"x".repeat(255)] {
+            assert!(is_name(good), "{good}");
+        }
+        for bad in [".", "..", "../a", "/etc/passwd", "a/b", "a\0", &"ü".repeat(128)] {
+            assert!(!is_name(bad), "{bad:?}");
+        }
+    }
 }
