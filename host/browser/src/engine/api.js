@@ -23,7 +23,6 @@ const READ = {
 
 // Elements on their way to the host, by request.
 const kept = new Map();
-const masks = [];
 
 globalThis.windlass = {
   // Answers {x, y} of this frame's viewport, and arms the witness; {already: true} where `unless` holds.
@@ -134,7 +133,6 @@ globalThis.windlass = {
     const element = fieldOf(match);
     return editable(element, true) || fillSecret(element, request);
   }),
-  secretBoxes,
 
   // Focused, so that the host can type.
   focus: request => retry(request, async () => {
@@ -194,12 +192,6 @@ globalThis.windlass = {
     return request.until === 'visible' && !isVisible(element) ? failed('visible', { matched: 1, element: describe(element) }) : {};
   }),
 
-  // The boxes of all matches, as they are, in this frame's viewport.
-  boxes: request => {
-    const { found } = locate(request.steps);
-    return found.filter(isVisible).map(element => element.getBoundingClientRect().toJSON());
-  },
-
   // The box of an element in this frame's viewport, scrolled into view; {scroll} says where the viewport is.
   box: request => retry(request, async () => {
     const { element, failure } = onlyOne(request);
@@ -248,20 +240,18 @@ globalThis.windlass = {
     return null;
   },
 
-  // Covers areas of the document with a plain colour, until `unmask`.
-  mask: ({ boxes, color }) => {
-    for (const box of boxes) {
-      const cover = document.createElement('div');
-      cover.style.cssText = `all:initial;position:absolute;z-index:2147483647;pointer-events:none;background:${color};`
-        + `left:${box.x}px;top:${box.y}px;width:${box.width}px;height:${box.height}px`;
-      document.documentElement.append(cover);
-      masks.push(cover);
-    }
+  // Hides and covers all fields with secrets, or all visible matches of `steps`, until `uncover`.
+  cover: async ({ steps, color, drawn }) => {
+    coverAll(steps ? locate(steps).found.filter(isVisible) : showingSecrets(), color);
+    // What another process draws is not waited for by who takes the picture.
+    if (drawn) { await nextFrame(); await nextFrame(); }
     return null;
   },
-  unmask: () => {
-    for (const cover of masks.splice(0)) cover.remove();
-    return null;
+  // Whether no secret was to be seen in between.
+  uncover: () => {
+    const kept = showingSecrets().every(isHidden);
+    uncoverAll();
+    return { kept };
   },
 
   title: () => document.title.toWellFormed(),

@@ -395,6 +395,38 @@ async fn masks_cover_what_a_screenshot_must_not_show() {
     assert_eq!(page.count("div", &call()).await.unwrap(), 0, "and nothing stays behind");
 }
 
+/// A mask is where its element is, in a dialog, a moved page or a scaled frame, and leaves everything as it was.
+#[tokio::test]
+async fn masks_cover_what_lies_above_or_is_moved() {
+    let (world, page) = World::showing("").await;
+    let looks = [
+        "<dialog id=d><p id=a>TEXT</p></dialog><script>d.showModal()</script>",
+        "<style>html{transform:translate(80px,50px);zoom:1.5}</style><p id=a>TEXT</p>",
+        "<div id=a style='display:contents'><p>TEXT</p></div>",
+        "<iframe style='transform:scale(2);transform-origin:0 0;border:0' srcdoc='<style>p{width:90px;height:20px}</style>\
+         <p id=a>TEXT</p>'></iframe>",
+        "<body style='height:3000px'><p id=a style='transition: opacity 5s; opacity: 0.9; margin-top: 900px;'>TEXT</p>\
+         <script>scrollTo(0,400)</script>",
+    ];
+    for (number, look) in looks.iter().enumerate() {
+        let mut shots = Vec::new();
+        for text in ["one", "another"] {
+            let html = format!("<style>p{{width:90px;height:20px}}</style>{}", look.replace("TEXT", text));
+            page.goto(&world.site.page(&format!("/{number}/{text}"), &html), &call()).await.unwrap();
+            let html = "document.documentElement.outerHTML + (window.a ? getComputedStyle(a).opacity : '')";
+            let before = page.evaluate(html, &Value::Null, &call()).await.unwrap();
+            let plain = page.screenshot(Shot::default(), &call()).await.unwrap();
+            let shot = Shot { masks: vec!["#a".into()], ..Shot::default() };
+            let masked = page.screenshot(shot.clone(), &call()).await.unwrap();
+            let full = page.screenshot(Shot { full: true, ..shot }, &call()).await.unwrap();
+            assert!(plain != masked, "{look}");
+            assert_eq!(page.evaluate(html, &Value::Null, &call()).await.unwrap(), before);
+            shots.push((masked, full));
+        }
+        assert!(shots[0] == shots[1], "{look}");
+    }
+}
+
 #[tokio::test]
 async fn a_page_is_printed_to_pdf() {
     let (_world, page) = World::showing("<h1>Receipt</h1>").await;
