@@ -41,12 +41,12 @@ globalThis.windlass = {
     const point = await aim(target, request);
     if (point.failed) return point;
     if (!live.has(request.id)) return failed('stopped');
-    if (request.arm) armed = { id: request.id, element: target, first: null };
+    if (request.arm) arm(request.id, target, target, point);
     return point;
   }),
 
   // A point of a child frame in this one; a failed check where something covers it. Arms the witness, too.
-  through: ({ id, frame, x, y, arm, check }) => {
+  through: ({ id, frame, x, y, arm: arms, check }) => {
     const element = frameElements.get(frame) && frameElements.get(frame).deref();
     if (!element || !element.isConnected) return failed('attached', { matched: 0 });
     const at = () => {
@@ -77,22 +77,26 @@ globalThis.windlass = {
     const hit = elementAt(point.x, point.y);
     if (!isWithin(hit, element)) return coveredBy(element, hit);
     covered.delete(element);
-    if (arm) armed = { id, element: null, first: null };
+    if (arms) arm(id, null, element, point);
     return point;
   },
 
   // Nothing to say: what the page has told before, such as a navigation it plans, has been told by now.
   handled: () => null,
 
-  // How the click went: {hit: true}, or what received it instead; null where nothing arrived.
+  // How the click went: {hit: true}, or what received it; where nothing arrived, `instead` is what is at its point now if
+  // that is not what should be.
   clicked: async () => {
-    const { first = null, later = false } = armed || {};
+    if (!armed) return { hit: false, covering: null };
+    const { first, later = false } = armed;
+    const instead = first === null ? hitInstead() : null;
     armed = null;
     if (later) await pause(0);
-    return first === 'hit' ? { hit: true } : { hit: false, covering: first };
+    return first === 'hit' ? { hit: true } : { hit: false, covering: first, instead };
   },
 
   dragged: () => {
+    listen();
     const begun = dragging;
     dragging = false;
     return { begun };
