@@ -146,7 +146,7 @@ impl Page {
             return Err(Error::new(Code::Script, format!("the script threw: {}", exception.words())));
         }
         let text = evaluated.result.value.as_ref().map_or("null", |value| value.get());
-        serde_json::from_str(text).map_err(|error| Error::invalid(format!("the script's value is no JSON: {error}")))
+        crate::cdp::read(text).map_err(|error| Error::invalid(format!("the script's value is no JSON: {error}")))
     }
 }
 
