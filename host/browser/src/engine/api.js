@@ -57,6 +57,8 @@ globalThis.windlass = {
       return {
         x: box.left + (element.clientLeft + parseFloat(style.paddingLeft) + x) * wide,
         y: box.top + (element.clientTop + parseFloat(style.paddingTop) + y) * high,
+        wide,
+        high,
       };
     };
     const isIn = point => point.x >= 0 && point.y >= 0 && point.x < innerWidth && point.y < innerHeight;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::Page;
 use super::explain::Outcome;
-use super::frames::Point;
+use super::frames::{Point, Reached};
 use super::seek::Answered;
 use crate::call::{Call, Deadline};
 use crate::error::Error;
@@ -142,13 +142,15 @@ impl Page {
             live.over();
             let area = found.value;
             let corner = Point { x: area.x, y: area.y };
-            let Outcome::Done((corner, _)) = self.in_page(&found.place, corner, None, false, waiting).await? else {
+            let Outcome::Done(reached) = self.in_page(&found.place, corner, None, false, waiting).await? else {
                 continue;
             };
+            let Reached { point: corner, scale, .. } = reached;
             let Some(scrolled) = self.ask_main::<Point>("scrolled", &Value::Null, &waiting_for, deadline).await? else {
                 continue;
             };
-            return Ok(Area { x: corner.x + scrolled.x, y: corner.y + scrolled.y, ..area });
+            let (width, height) = (area.width * scale.0, area.height * scale.1);
+            return Ok(Area { x: corner.x + scrolled.x, y: corner.y + scrolled.y, width, height });
         }
     }
 

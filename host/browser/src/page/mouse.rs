@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::Page;
 use super::explain::{Failed, Outcome, covered};
-use super::frames::Point;
+use super::frames::{Point, Reached};
 use crate::call::{Call, Deadline};
 use crate::error::{Code, Error};
 use crate::frames::Place;
@@ -111,13 +111,14 @@ impl Page {
                 live.over();
                 return Ok(false);
             };
-            let (point, around) = match self.in_page(&aimed.place, point, Some(&live), true, waiting).await? {
-                Outcome::Done(found) => found,
-                Outcome::Failed(failed) => {
-                    self.again(failed, locator, deadline).await?;
-                    continue;
-                }
-            };
+            let Reached { point, around, .. } =
+                match self.in_page(&aimed.place, point, Some(&live), true, waiting).await? {
+                    Outcome::Done(found) => found,
+                    Outcome::Failed(failed) => {
+                        self.again(failed, locator, deadline).await?;
+                        continue;
+                    }
+                };
             let navigations = self.inner.tab.state.borrow().navigations;
             let events = match gesture {
                 Gesture::Click(options) => clicks(point, options)?,
@@ -249,7 +250,7 @@ impl Page {
             let aimed = self.on_match::<Point>("aim", locator, &json!({}), &live, waiting).await?;
             live.over();
             match self.in_page(&aimed.place, aimed.value, None, true, waiting).await? {
-                Outcome::Done((point, _)) => return Ok((point, aimed.place)),
+                Outcome::Done(Reached { point, .. }) => return Ok((point, aimed.place)),
                 Outcome::Failed(failed) => self.again(failed, locator, deadline).await?,
             }
         }

@@ -300,6 +300,42 @@ async fn a_box_says_where_an_element_lies_as_the_page_is_scrolled() {
     assert_code(page.bounding_box("div", &within(100)).await, Code::Ambiguous);
 }
 
+/// What lies in a scaled frame is as large as it looks, and so is its picture.
+#[tokio::test]
+async fn boxes_and_pictures_in_scaled_frames_are_whole() {
+    let (world, page) = World::showing("").await;
+    let inner = "<body style='margin:0'><p id=in style='margin:30px;width:50px;height:20px;background:#0a0'></p>";
+    world.site.page("/inner", inner);
+    let looks = [
+        (
+            "<iframe src=/inner style='position:absolute;left:200px;top:100px;border:7px solid;padding:5px;\
+          transform:scale(2);transform-origin:0 0'></iframe>",
+            (284.0, 184.0, 100.0, 40.0),
+        ),
+        (
+            "<div style='zoom:2'><iframe src=/inner style='position:absolute;left:100px;top:50px;border:0'></iframe></div>",
+            (260.0, 160.0, 100.0, 40.0),
+        ),
+        (
+            "<iframe style='position:absolute;left:20px;top:10px;border:0;width:400px;height:300px;transform:scale(.5);\
+          transform-origin:0 0' srcdoc=\"<body style='margin:0'><iframe src=/inner style='border:0;width:90px;height:60px;\
+          transform:scale(4);transform-origin:0 0'></iframe>\"></iframe>",
+            (80.0, 70.0, 100.0, 40.0),
+        ),
+    ];
+    let flat = "<style>body{margin:0}</style><p id=in style='margin:30px;width:100px;height:40px;background:#0a0'></p>";
+    let shot = Shot { locator: Some("#in".into()), ..Shot::default() };
+    page.goto(&world.site.page("/flat", flat), &call()).await.unwrap();
+    let expected = page.screenshot(shot.clone(), &call()).await.unwrap();
+    for (number, (look, lies)) in looks.iter().enumerate() {
+        let html = format!("<style>body{{margin:0}}</style>{look}");
+        page.goto(&world.site.page(&format!("/{number}"), &html), &call()).await.unwrap();
+        let Rect { x, y, width, height } = page.bounding_box("#in", &call()).await.unwrap().unwrap();
+        assert_eq!((x, y, width, height), *lies, "{look}");
+        assert!(page.screenshot(shot.clone(), &call()).await.unwrap() == expected, "{look}");
+    }
+}
+
 #[tokio::test]
 async fn the_pages_of_a_context_are_listed_with_their_popups() {
     let (world, page) = World::showing("<a href=/popup target=_blank>New</a>").await;
