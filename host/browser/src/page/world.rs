@@ -34,6 +34,7 @@ const ENGINE: &str = concat!(
     include_str!("../engine/witness.js"),
     include_str!("../engine/forms.js"),
     include_str!("../engine/secrets.js"),
+    include_str!("../engine/covers.js"),
     include_str!("../engine/snapshot.js"),
     include_str!("../engine/api.js"),
     "})()"
