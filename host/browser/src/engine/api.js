@@ -159,7 +159,12 @@ globalThis.windlass = {
       getSelection().selectAllChildren(element);
       getSelection().collapseToEnd();
     } else if (TYPED.has(element.type) || element.localName === 'textarea') {
-      try { element.setSelectionRange(element.value.length, element.value.length); } catch { /* numbers have no selection */ }
+      try {
+        element.setSelectionRange(element.value.length, element.value.length);
+      } catch {
+        // Numbers and addresses tell nothing of their selection, but have one.
+        getSelection().modify('move', 'forward', 'documentboundary');
+      }
     }
     return {};
   }),
@@ -242,7 +247,13 @@ globalThis.windlass = {
       || scopesOf(document).slice(1).some(root => matches([...root.children].filter(isRendered).map(child => child.innerText).join(' '))) };
   },
 
-  scrolled: () => ({ x: scrollX, y: scrollY }),
+  // Where the viewport lies in the whole document; that of a page written from the right begins left of where it opens.
+  scrolled: () => {
+    const { direction, writingMode } = getComputedStyle(document.body || document.documentElement);
+    const fromRight = writingMode === 'horizontal-tb' ? direction === 'rtl' : /-rl$/.test(writingMode);
+    const root = document.scrollingElement || document.documentElement;
+    return { x: scrollX + (fromRight ? root.scrollWidth - root.clientWidth : 0), y: scrollY };
+  },
 
   // What was scrolled or moved is drawn by then.
   drawn: async () => {

@@ -171,7 +171,12 @@ impl Page {
             let LayoutMetrics { content, .. } = metrics;
             Area { x: 0.0, y: 0.0, width: content.width.max(width), height: content.height.max(height) }
         } else {
-            Area { x: metrics.viewport.x, y: metrics.viewport.y, width, height }
+            let mut viewport = metrics.viewport;
+            if metrics.content.width > width {
+                let scrolled = self.ask_main::<Point>("scrolled", &Value::Null, "the screenshot", deadline).await?;
+                viewport.x = scrolled.map_or(viewport.x, |scrolled| scrolled.x);
+            }
+            Area { x: viewport.x, y: viewport.y, width, height }
         }))
     }
 }

@@ -669,3 +669,38 @@ async fn several_pages_share_cookies_and_little_else() {
     }
     assert_code(world.context.open(17, PageOptions::default(), &call()).await.map(|_| ()), Code::Limit);
 }
+
+#[tokio::test]
+async fn typing_goes_on_behind_what_is_there() {
+    let (_world, page) = World::showing(
+        "<input id=t value=abc><input id=e type=email value=a@b><input id=n type=number value=12><textarea id=a>one\ntwo</textarea>",
+    )
+    .await;
+    for (field, text, value) in [("#t", "X", "abcX"), ("#e", "X", "a@bX"), ("#n", "3", "123"), ("#a", "X", "one\ntwoX")]
+    {
+        page.type_text(field, text, Duration::ZERO, &call()).await.unwrap();
+        assert_eq!(page.value(field, &call()).await.unwrap(), value);
+    }
+}
+
+/// What begins on the right shows its right end first, and where it is scrolled to then.
+#[tokio::test]
+async fn a_page_written_from_the_right_is_pictured_as_it_is_seen() {
+    let (world, page) = World::showing("").await;
+    let mark =
+        "<style>body{margin:0;height:100px}i{position:absolute;top:0;width:40px;height:40px;background:#0a0}</style>";
+    let shot = |locator: Option<&str>| Shot { locator: locator.map(Into::into), ..Shot::default() };
+    let wide = format!("<html dir=rtl>{mark}<div style='width:3000px;height:9px'></div><i style='right:10px'></i>");
+    let plain = format!("<html dir=rtl>{mark}<i style='right:10px'></i>");
+    page.goto(&world.site.page("/plain", &plain), &call()).await.unwrap();
+    let (expected, one) =
+        (page.screenshot(shot(None), &call()).await.unwrap(), page.screenshot(shot(Some("i")), &call()).await.unwrap());
+    for (number, wide) in [wide.clone(), wide.replace("<html dir=rtl>", "<body dir=rtl>")].iter().enumerate() {
+        page.goto(&world.site.page(&format!("/wide/{number}"), wide), &call()).await.unwrap();
+        assert!(page.screenshot(shot(None), &call()).await.unwrap() == expected, "{wide}");
+        assert!(page.screenshot(shot(Some("i")), &call()).await.unwrap() == one, "{wide}");
+        page.evaluate("scrollTo(-200, 0)", &Value::Null, &call()).await.unwrap();
+        assert!(page.screenshot(shot(None), &call()).await.unwrap() != expected, "{wide}");
+        assert!(page.screenshot(shot(Some("i")), &call()).await.unwrap() == one, "{wide}");
+    }
+}
