@@ -101,6 +101,32 @@ async fn questions_of_every_kind_get_their_answers() {
     assert_eq!(late.spec().http, 409);
 }
 
+/// Whoever knows its key may answer a question in the moment it is asked.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_is_on_its_way_before_its_question_is_held_against_the_form() {
+    let bench = Bench::new().await;
+    bench.install(guests::BASIC_SCRIPT, &[]).await;
+    let keys: Vec<_> = (0..40).map(|number| format!("q{number}")).collect();
+    let steps: Vec<_> = keys.iter().map(|key| format!("ask:{key}")).collect();
+    let id = bench.create("basic_script", json!({"steps": steps})).await;
+    let answer = |key: &str, content| {
+        let answers = vec![(format!("t1.{key}"), Action::Accept(content))];
+        let bench = &bench;
+        async move { bench.host.answer(&local(), id, answers).await }
+    };
+    for key in &keys {
+        let refused = loop {
+            match answer(key, json!({"not": "asked"})).await {
+                Err(Error::UnknownQuestion { .. } | Error::IllegalMove { .. }) => {}
+                other => break other,
+            }
+        };
+        assert!(matches!(refused, Err(Error::InvalidAnswer { .. })), "{key}: {refused:?}");
+        answer(key, json!({"note": "asked"})).await.unwrap();
+    }
+    assert_eq!(bench.ended(id).await.status, Status::Completed);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_of_many_turns_counts_them_in_its_state() {
     let bench = Bench::new().await;

@@ -1,6 +1,6 @@
 //! What a host keeps and for how long, and what it does when there is little room.
 
-use crate::bench::{Bench, local, manual, operator, tuning};
+use crate::bench::{Bench, local, manual, operator, outcome, tuning};
 use crate::guests;
 use serde_json::json;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -76,6 +76,34 @@ async fn new_tasks_are_refused_while_there_is_little_room_and_running_ones_go_on
     bench.host.continue_task(&local(), running, "more".into()).await.unwrap();
     FREE.store(1 << 30, Ordering::Relaxed);
     assert!(bench.host.create(&local(), new()).await.is_ok(), "as soon as there is room");
+}
+
+/// That a host can't keep a file says nothing of the task that has it: it is no error for the guest, and stands in no
+/// journal.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_the_host_can_not_keep_now_is_kept_when_it_can() {
+    let (time, clock) = manual();
+    let bench = Bench::with_tuning(Tuning { clock, ..tuning() }).await;
+    bench.install(guests::BASIC_ARTIFACTS, &[]).await;
+    let (blobs, away) = (bench.data.path().join("blobs/tmp"), bench.data.path().join("away"));
+    std::fs::rename(&blobs, &away).unwrap();
+    let id = bench.create("basic_artifacts", json!({})).await;
+    bench.idle().await;
+    let task = bench.task(id).await;
+    assert!(task.open && task.status == Status::Working, "{task:#?}");
+    assert!(bench.texts(id, Kind::StepFinished).await.is_empty(), "{:?}", bench.lines(id).await);
+    std::fs::rename(&away, &blobs).unwrap();
+    // It looks for turns that nobody runs every 3 s, and takes up one that it sees twice.
+    for _ in 0..2 {
+        time.slept(Duration::from_secs(3)).await;
+        time.advance(Duration::from_secs(3));
+    }
+    let task = bench.ended(id).await;
+    assert_eq!(task.status, Status::Completed, "{:?}", bench.lines(id).await);
+    assert_eq!(outcome(&task)["structured"]["ids"], json!(["a1", "a2", "a3", "a4"]));
+    assert_eq!(bench.texts(id, Kind::Artifact).await.len(), 4, "each is kept once");
+    let file = bench.host.artifact(&local(), id, "a2").await.unwrap();
+    assert_eq!(std::fs::read(file.path).unwrap(), b"second");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,6 +3,7 @@
 use crate::basic::confirm;
 use crate::bench::{Bench, failure, local, manual, tuning};
 use crate::guests;
+use crate::script::{engine, start};
 use serde_json::json;
 use std::time::Duration;
 use windlass_core::{Cause, Kind, Limits, Status, TaskId};
@@ -84,4 +85,55 @@ async fn a_turn_that_is_killed_again_and_again_does_not_get_its_time_anew() {
     time.advance(Duration::from_secs(11));
     let task = bench.ended(id).await;
     assert_eq!((task.status, task.cause), (Status::Failed, Some(Cause::Limit)), "{}", failure(&task));
+}
+
+/// The limit is for one stretch between two calls. A replay computes all of them in one go.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_turn_that_computed_long_is_replayed_when_its_wait_is_over() {
+    let limits = Limits { cpu_millis: 100, ..Limits::default() };
+    let bench = Bench::with(limits, Tuning { park_after: Duration::ZERO, ..tuning() }).await;
+    bench.install(&engine(), &[]).await;
+    let script = "for (let part = 0; part < 120; part++) {
+        let sum = 0;
+        for (let at = 0; at < 250000; at++) sum = (sum * 31 + at) | 0;
+        log.info(`${part}: ${sum}`);
+    }
+    return await confirm('Go on?');";
+    let id = start(&bench, script, json!({})).await;
+    bench.parked(1).await;
+    let asked = bench.task(id).await.details.unwrap().questions[0].key.clone();
+    confirm(&bench, id, &asked).await;
+    let task = bench.ended(id).await;
+    assert_eq!(task.status, Status::Completed, "{}", failure(&task));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_turn_at_its_last_step_is_as_good_parked_as_warm() {
+    let limits = || Limits { entries: 20, ..Limits::default() };
+    let parking = Tuning { park_after: Duration::ZERO, ..tuning() };
+    let (warm, parked) = (Bench::with_limits(limits()).await, Bench::with(limits(), parking).await);
+    let mut seen = Vec::new();
+    for sets in 15..24 {
+        let mut ends = Vec::new();
+        for bench in [&warm, &parked] {
+            bench.install(guests::BASIC_SCRIPT, &[]).await;
+            let mut steps = vec!["set:count"; sets / 2];
+            steps.extend(vec!["read:count"; sets % 2]);
+            steps.push("ask:on");
+            let id = bench.create("basic_script", json!({ "steps": steps })).await;
+            let task = bench.until(id, |task| !task.open || task.status == Status::InputRequired).await;
+            if task.open {
+                if std::ptr::eq(bench, &parked) {
+                    bench.parked(1).await;
+                }
+                let answer = vec![("t1.on".to_owned(), windlass_runtime::Action::Accept(json!({"note": "go"})))];
+                bench.host.answer(&local(), id, answer).await.unwrap();
+            }
+            let task = bench.ended(id).await;
+            ends.push((task.status, failure(&task)["message"].clone()));
+        }
+        assert_eq!(ends[0], ends[1], "{sets} steps and a question");
+        seen.push(ends[0].0);
+    }
+    assert!(seen.contains(&Status::Completed) && seen.contains(&Status::Failed), "the limit lies in between: {seen:?}");
 }

@@ -164,6 +164,29 @@ async fn a_script_that_wants_too_much_memory_hears_of_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_number_is_the_same_after_every_way_through_the_host() {
+    let bench = bench(&[]).await;
+    let script =
+        "const drawn = Array.from({length: 300}, () => Math.random() * 10 ** Math.floor(Math.random() * 40 - 20));
+        await state.set('drawn', drawn);
+        const kept = await state.get('drawn');
+        return {texts: drawn.map(String), drawn, kept, given: input.given.map(String)}";
+    // A parser that rounds twice reads some of them as their neighbours.
+    let given: Vec<f64> = (1..300).map(|n| f64::from(n).sqrt() / 7.0).collect();
+    let id = start(&bench, script, json!({"given": given})).await;
+    let task = bench.ended(id).await;
+    let outcome = &outcome(&task)["structured"];
+    let numbers = |of: &str| outcome[of].as_array().unwrap().iter().map(|n| n.as_f64().unwrap()).collect::<Vec<_>>();
+    let texts = |of: &str| {
+        let texts = outcome[of].as_array().unwrap().iter();
+        texts.map(|text| text.as_str().unwrap().parse::<f64>().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(numbers("drawn"), texts("texts"), "as the outcome");
+    assert_eq!(numbers("kept"), texts("texts"), "from the state");
+    assert_eq!(texts("given"), given, "as the input");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn every_verb_of_a_page_does_what_it_says() {
     let (bench, shop) = (Bench::new().await, site().await);
     let origin = shop.url().trim_end_matches('/').to_owned();

@@ -1,13 +1,14 @@
 //! Secrets in pages: they get where they belong, and nowhere else.
 
-use crate::bench::{Bench, failure, operator, outcome};
+use crate::bench::{Bench, failure, local, manual, operator, outcome, tuning};
 use crate::guests;
 use crate::http::{SECRET, nowhere, set_secret};
 use crate::wire::{Reply, Wire, answer};
 use serde_json::json;
 use std::io::Read as _;
-use windlass_core::{Kind, Status};
-use windlass_runtime::PatchPlugin;
+use windlass_core::{Kind, Status, WaitingFor};
+use windlass_runtime::clock::Time as _;
+use windlass_runtime::{Action, PatchPlugin, Tuning};
 
 const LOGIN: &str = r#"<!doctype html><title>Login</title><h1>Login</h1>
 <form method="post" action="/in"><input id="password" type="password" name="p"><input id="plain" name="q" style="position:absolute;left:20px;top:200px"><button>Log in</button></form>
@@ -138,6 +139,47 @@ async fn a_revealed_secret_is_masked_in_all_that_a_turn_leaves() {
     let (id, _) = tell("progress").await;
     assert_eq!(bench.texts(id, Kind::Progress).await, ["1 of 2 with •••"]);
     nowhere(bench).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_secret_that_was_removed_and_set_again_is_another_for_a_turn_that_was_shown_the_old_one() {
+    let bench = Bench::new().await;
+    bench.install(guests::SECRET_TELLER, &["reveal shop-token"]).await;
+    set_secret(&bench, SECRET, "https://shop.example").await;
+    let id = bench.create("secret_teller", json!({"how": "ask"})).await;
+    bench.asks(id).await;
+    bench.host.remove_secret(&operator(), "shop-token").await.unwrap();
+    assert!(bench.host.secrets(&operator()).await.unwrap().is_empty());
+    assert!(bench.host.remove_secret(&operator(), "shop-token").await.is_err(), "it is gone");
+    set_secret(&bench, "another value", "https://other.example").await;
+    let secrets = bench.host.secrets(&operator()).await.unwrap();
+    assert_eq!((secrets[0].version, secrets.len()), (2, 1), "a number is not given twice");
+    let bench = bench.restart().await;
+    bench.until(id, |task| task.waiting_for == Some(WaitingFor::Operator)).await;
+    let stopped = bench.texts(id, Kind::TurnStopped).await;
+    assert!(stopped[0].contains("version 1 of secret `shop-token` is gone"), "{stopped:?}");
+    // Whoever asks now is told the new one.
+    let id = bench.create("secret_teller", json!({"how": "outcome"})).await;
+    assert_eq!(bench.ended(id).await.status, Status::Completed);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_clock_set_back_takes_no_version_of_a_secret_from_an_open_turn() {
+    let (time, clock) = manual();
+    let bench = Bench::with_tuning(Tuning { clock, ..tuning() }).await;
+    bench.install(guests::SECRET_TELLER, &["reveal shop-token"]).await;
+    set_secret(&bench, SECRET, "https://shop.example").await;
+    let now = time.wall();
+    time.set_wall(now + 3_600_000_000_000);
+    let id = bench.create("secret_teller", json!({"how": "ask"})).await;
+    bench.asks(id).await;
+    time.set_wall(now);
+    set_secret(&bench, "another value", "https://shop.example").await;
+    let bench = bench.restart().await;
+    let answer = vec![("t1.right".to_owned(), Action::Accept(json!({"confirm": true})))];
+    bench.host.answer(&local(), id, answer).await.unwrap();
+    let task = bench.until(id, |task| !task.open || task.waiting_for == Some(WaitingFor::Operator)).await;
+    assert_eq!(outcome(&task)["structured"]["said"], "yes", "{}", bench.lines(id).await.join("\n"));
 }
 
 /// Of a PNG without interlacing; the first pixel of the first row is there as it is, whatever the filter.

@@ -1,7 +1,8 @@
 //! A cancel and a deadline in every situation that a turn can be in: each ends it, within its bound.
 
-use crate::bench::{Bench, failure, local, manual, operator, tuning};
+use crate::bench::{Bench, failure, local, manual, operator, outcome, tuning};
 use crate::guests;
+use crate::http::set_secret;
 use serde_json::{Value, json};
 use std::time::Duration;
 use windlass_core::{Cause, Kind, Limits, Status, TaskId, WaitingFor};
@@ -142,6 +143,50 @@ async fn a_queued_turn_ends_at_once_and_never_runs() {
     time.slept(GRACE).await;
     time.advance(GRACE);
     bench.ended(running).await;
+}
+
+/// As with one that ran: the message is not lost, and not kept for a turn that somebody else's message opens.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_for_a_turn_that_is_ended_from_outside_opens_the_next() {
+    let (bench, time) = bench(1).await;
+    bench.install(guests::HOSTILE_CANCEL_IGNORER, &[]).await;
+    bench.install(guests::BASIC_STATE, &[]).await;
+    let running = bench.create("hostile_cancel_ignorer", json!({})).await;
+    bench.until_log(running, |log| log.iter().any(|r| r.kind == Kind::Log)).await;
+    let queued = bench.create("basic_state", json!({})).await;
+    bench.host.continue_task(&local(), queued, "words".into()).await.unwrap();
+    let task = bench.host.cancel(&local(), queued).await.unwrap();
+    assert_eq!((task.turn, task.open, task.waiting_for), (2, true, Some(WaitingFor::Slot)));
+    bench.host.cancel(&local(), running).await.unwrap();
+    time.slept(GRACE).await;
+    time.advance(GRACE);
+    bench.ended(running).await;
+    let task = bench.ended(queued).await;
+    assert_eq!((task.turn, &outcome(&task)["structured"]["opened_by"]), (2, &json!("words")), "{}", failure(&task));
+
+    // Stopped, and cancelled or given up.
+    let bench = Bench::new().await;
+    bench.install(guests::HTTP_SEND, &["reveal shop-token"]).await;
+    let mut stopped = Vec::new();
+    set_secret(&bench, "value", "https://a.example").await;
+    for _ in 0..2 {
+        let input = json!({"requests": "[]", "reveal": "shop-token", "ask": true});
+        let id = bench.create("http_send", input).await;
+        bench.asks(id).await;
+        bench.host.continue_task(&local(), id, "words".into()).await.unwrap();
+        stopped.push(id);
+    }
+    bench.host.remove_secret(&operator(), "shop-token").await.unwrap();
+    let bench = bench.restart().await;
+    for (id, how) in stopped.into_iter().zip([How::Cancel, How::Deadline]) {
+        bench.until(id, |task| task.waiting_for == Some(WaitingFor::Operator)).await;
+        let task = match how {
+            How::Cancel => bench.host.cancel(&local(), id).await.unwrap(),
+            How::Deadline => bench.host.fail(&operator(), id, None).await.unwrap(),
+        };
+        assert_eq!(task.turn, 2, "{how:?}");
+        bench.until_log(id, |log| log.iter().any(|r| r.kind == Kind::TurnStarted && r.turn == 2)).await;
+    }
 }
 
 /// The sixth situation, parked, is in `parking`: `a_cancelled_or_overdue_parked_turn_wakes_and_tidies_up`.

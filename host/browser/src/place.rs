@@ -83,8 +83,10 @@ impl Place {
     pub(crate) async fn blank(&self, deadline: &Deadline) -> Result<Arc<Tab>, Error> {
         // No size: the full browser takes one for new windows only. Emulation sets it for both.
         let params = json!({"url": "about:blank", "browserContextId": self.id});
+        let creating = self.engine.targets().creating(self.engine.connection(), &self.id);
         let created: CreatedTarget = self.engine.call("Target.createTarget", &params).await?;
-        let attached = deadline.run("the page to open", self.engine.targets().expect(&created.id)).await?;
+        let attached = creating.created(&created.id);
+        let attached = deadline.run("the page to open", attached).await?;
         let tab = attached.map_err(|_| Error::page_lost("the browser ended while the page was opened"))?;
         tab.update(|state| state.url = "about:blank".into());
         Ok(tab)

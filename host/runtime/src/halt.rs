@@ -88,13 +88,16 @@ impl Halt {
     pub(crate) fn is_of_the_store(&self) -> bool {
         match self {
             Self::Store(error) => matches!(error, StoreError::Io(_) | StoreError::Closed | StoreError::Taken),
-            Self::Io(error) => {
-                let full = [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::ReadOnlyFilesystem];
-                full.contains(&error.kind())
-            }
+            Self::Io(error) => is_of_the_disk(error),
             _ => false,
         }
     }
+}
+
+/// The disk takes nothing more, or can't be read: it says nothing of whoever asked.
+pub(crate) fn is_of_the_disk(error: &std::io::Error) -> bool {
+    let full = [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::ReadOnlyFilesystem];
+    full.contains(&error.kind()) || error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error())
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! What a wasm store holds: WASI without power, the table of resources, the turn.
 
+use crate::engine::TICK;
 use crate::halt::Halt;
 use crate::interface::files::{Files, MOUNT};
 use crate::interface::{clocks, stdio};
@@ -94,23 +95,20 @@ impl Host {
     /// Once a tick in which the guest ran.
     fn tick(&self) -> Result<(), Halt> {
         let turn = &self.turn;
-        let budget = turn.limits.cpu_millis / 10;
-        if turn.replaying() {
-            // A budget of its own, generous: what ran once may run again, on a slower day.
-            if turn.replay_ticks.fetch_add(1, Ordering::Relaxed) > budget.saturating_mul(20) {
-                return Err(Halt::Limit("the replay of the turn took too long".into()));
-            }
-            return Ok(());
-        }
-        if turn.busy.fetch_add(1, Ordering::Relaxed) >= budget {
-            let seconds = turn.limits.cpu_millis as f64 / 1000.0;
-            return Err(Halt::Limit(format!(
-                "the plugin computed for {seconds} s without a host call, which is its limit"
-            )));
+        let replaying = turn.replaying();
+        let slower = if replaying { SLOWER } else { 1 };
+        let ticks = turn.limits.cpu_millis / TICK.as_millis() as u64;
+        if turn.busy.fetch_add(1, Ordering::Relaxed) >= ticks * slower {
+            let seconds = (turn.limits.cpu_millis * slower) as f64 / 1000.0;
+            let limit = if replaying { "in its replay, which is more than it may" } else { "which is its limit" };
+            return Err(Halt::Limit(format!("the plugin computed for {seconds} s without a host call, {limit}")));
         }
         turn.check_time()
     }
 }
+
+/// The machine may be so many times slower when a turn is replayed than it was before.
+const SLOWER: u64 = 4;
 
 /// Holds all linear memories and tables of a guest together under one limit.
 struct Memory {

@@ -25,6 +25,7 @@ mod passing;
 mod queue;
 mod records;
 mod registry;
+mod retry;
 mod runner;
 mod schema;
 mod services;

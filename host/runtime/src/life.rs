@@ -192,7 +192,7 @@ pub(crate) fn follow_up(
     Ok((id, Some(Opened { task: row, turn })))
 }
 
-/// Answers open questions. Unknown keys are refused; a question answered already too. Answers the turn where it was parked
+/// Answers open questions, each by its form. Unknown keys are refused; a question answered already too. Answers the turn where it was parked
 /// and has all its answers now.
 pub(crate) fn answer(
     tx: &mut dyn Tx,
@@ -213,7 +213,13 @@ pub(crate) fn answer(
             return Err(Error::UnknownQuestion { key: key.clone(), open });
         };
         let (action, content) = match action {
-            Action::Accept(content) => ("accept", Some(content.to_string())),
+            Action::Accept(content) => {
+                // Here and not before: a question may have come since anybody looked.
+                let form = serde_json::from_str(&question.schema).unwrap_or_default();
+                crate::schema::check_answer(&form, content)
+                    .map_err(|violations| Error::InvalidAnswer { key: key.clone(), violations })?;
+                ("accept", Some(content.to_string()))
+            }
             Action::Decline => ("decline", None),
             Action::Cancel => ("cancel", None),
         };
@@ -236,12 +242,20 @@ pub(crate) enum Cancelled {
     Tell,
     /// The turn was parked, and must run to be told.
     Wake(Box<Opened>),
+    /// The turn has ended; a message that it did not take opens the next one.
+    Ended(Option<Box<Opened>>),
     /// Nothing more to do.
     Done,
 }
 
-/// Asks the open turn to stop. One that never ran, or waits for an operator, ends at once.
-pub(crate) fn cancel(tx: &mut dyn Tx, mut row: TaskRow, by: &str, clock: &Clock) -> Result<Cancelled, Error> {
+/// Asks the open turn to stop. One that never ran, or waits for an operator, ends at once; `pin` is what would come next.
+pub(crate) fn cancel(
+    tx: &mut dyn Tx,
+    mut row: TaskRow,
+    by: &str,
+    pin: impl FnOnce(&TaskRow, &TurnRow) -> Pin,
+    clock: &Clock,
+) -> Result<Cancelled, Error> {
     let now = clock.now();
     match allows(situation(&row), Move::Cancel) {
         Effect::Nothing => return Ok(Cancelled::Done),
@@ -262,14 +276,10 @@ pub(crate) fn cancel(tx: &mut dyn Tx, mut row: TaskRow, by: &str, clock: &Clock)
     tx.append(row.id, &[Draft::new(now, row.turn, Kind::CancelRequested, "Cancel requested").with("by", by)])?;
     if turn.started.is_none() || row.waiting_for == Some(WaitingFor::Operator) {
         row.epoch += 1;
-        end_turn(
-            tx,
-            &mut row,
-            turn,
-            &Ended { status: Status::Cancelled, cause: None, result: None, question: false, text: "Cancelled".into() },
-            now,
-        )?;
-        return Ok(Cancelled::Tell);
+        let ended =
+            Ended { status: Status::Cancelled, cause: None, result: None, question: false, text: "Cancelled".into() };
+        let pin = pin(&row, &turn);
+        return Ok(Cancelled::Ended(end_and_follow(tx, row, turn, &ended, pin, clock)?.map(Box::new)));
     }
     tx.put_turn(&turn)?;
     row.updated = now;
@@ -406,14 +416,25 @@ pub(crate) fn end(
     pin: Pin,
     clock: &Clock,
 ) -> Result<Option<Opened>, StoreError> {
-    let now = clock.now();
-    let Some(mut row) = tx.task(task, None)? else { return Err(StoreError::NoTask(task)) };
+    let Some(row) = tx.task(task, None)? else { return Err(StoreError::NoTask(task)) };
     let turn = tx.turn(task, number)?.ok_or(StoreError::Missing("turn"))?;
     if row.turn != number || turn.status.is_ended() {
         return Err(StoreError::Fenced);
     }
-    end_turn(tx, &mut row, turn, ended, now)?;
-    let Some(message) = tx.pending_messages(task)?.into_iter().next() else { return Ok(None) };
+    end_and_follow(tx, row, turn, ended, pin, clock)
+}
+
+/// Ends the turn, whoever ends it; a message that nobody took opens the next one in the same transaction.
+fn end_and_follow(
+    tx: &mut dyn Tx,
+    mut row: TaskRow,
+    turn: TurnRow,
+    ended: &Ended,
+    pin: Pin,
+    clock: &Clock,
+) -> Result<Option<Opened>, StoreError> {
+    end_turn(tx, &mut row, turn, ended, clock.now())?;
+    let Some(message) = tx.pending_messages(row.id)?.into_iter().next() else { return Ok(None) };
     let turn = open_turn(tx, &mut row, message.id, clock, pin)?;
     Ok(Some(Opened { task: row, turn }))
 }

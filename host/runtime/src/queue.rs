@@ -3,7 +3,7 @@
 use crate::control::Control;
 use crate::halt::Halt;
 use crate::life::{self, Opened};
-use crate::runner::next_pin;
+use crate::runner::pin_after;
 use crate::services::Services;
 use tokio::sync::OwnedSemaphorePermit;
 use windlass_core::{Millis, TaskId};
@@ -72,7 +72,7 @@ impl Queued {
 
     pub(crate) async fn lapse(&self, services: &Services) -> Result<Option<Opened>, Halt> {
         let Some(opened) = self.read(services).await? else { return Ok(None) };
-        let pin = next_pin(services, &opened.task.tool, &opened.turn.plugin, &opened.turn.digest);
+        let pin = pin_after(services, &opened.task, &opened.turn);
         let clock = services.clock.clone();
         Ok(services.store.commit(Hard::Yes, move |tx| life::lapse(tx, &opened, pin, &clock)).await?)
     }

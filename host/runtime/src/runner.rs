@@ -11,6 +11,7 @@ use crate::interface::{files, log, task as task_interface};
 use crate::life::{self, Opened, Pin, Stopped, Why};
 use crate::park::{self, Wake};
 use crate::queue::{Left, Queued};
+use crate::retry::Retry;
 use crate::services::Services;
 use crate::turn::{Turn, Write, fence};
 use serde_json::json;
@@ -24,7 +25,7 @@ use windlass_core::{Cause, Kind, Limits, TaskId, WaitingFor};
 use windlass_store::{Hard, StoreError, TaskRow, TurnRow};
 
 /// Between two looks for open turns that nobody runs.
-const RECONCILE: Duration = Duration::from_secs(3);
+pub(crate) const RECONCILE: Duration = Duration::from_secs(3);
 
 /// How the call of `run` came back.
 enum Came {
@@ -44,7 +45,7 @@ pub(crate) fn spawn(services: &Arc<Services>, opened: Opened) {
     let opened = Box::new(opened);
     let control = Arc::new(Control::new(services.clock.clone(), services.tuning.grace));
     services.running.lock().insert(opened.task.id, control.clone());
-    services.left.lock().remove(&opened.task.id);
+    let before = services.left.lock().remove(&opened.task.id);
     let services = services.clone();
     services.tracker.clone().spawn(async move {
         let (id, generation) = (opened.task.id, services.store.generation());
@@ -59,7 +60,7 @@ pub(crate) fn spawn(services: &Arc<Services>, opened: Opened) {
             Ok(_) => false,
         };
         if failed {
-            services.left.lock().insert(id);
+            services.left.lock().insert(id, Retry::after(before, services.clock.elapsed()));
         }
         match next {
             Ok(Some(next)) => spawn(&services, next),
@@ -249,6 +250,17 @@ async fn deadline(running: &Arc<Turn>, at: Option<windlass_core::Millis>) -> std
     std::future::pending().await
 }
 
+/// What ended a replay before all was answered had not ended the turn when it ran.
+fn came_to_grief(running: &Turn, how: &str) -> Stopped {
+    let diverged = running.journal(|j| j.end()).err();
+    let mut stopped = diverged.map_or_else(
+        || Stopped { reason: "replay", text: format!("Stopped: in its replay {how}"), details: json!({}) },
+        |diverged| diverged_stop(&Diverged { actual: how.to_owned(), ..diverged }),
+    );
+    stopped.details["ended"] = how.into();
+    stopped
+}
+
 async fn finish(
     running: &Arc<Turn>,
     task: &windlass_store::TaskRow,
@@ -269,6 +281,9 @@ async fn finish(
         }
         Came::Error(error) => match halt_of(error) {
             Ok(Halt::Diverged(diverged)) => return stop(running, diverged_stop(&diverged)).await,
+            Ok(Halt::Limit(message)) if running.replaying() => {
+                return stop(running, came_to_grief(running, &message)).await;
+            }
             Ok(Halt::Limit(message)) => {
                 stopped(Return::Stopped(Cause::Limit), asked, &message, json!({"code": "limit", "message": message}))
             }
@@ -286,15 +301,8 @@ async fn finish(
             }
             Ok(halt) => return Err(halt),
             Err(error) if running.replaying() => {
-                // It did not trap here before: what it replays is not what it was.
-                let diverged = running.journal(|j| j.end()).err();
-                let message = error.root_cause().to_string();
-                let mut stop_record = diverged.map_or_else(
-                    || Stopped { reason: "replay", text: String::new(), details: json!({}) },
-                    |d| diverged_stop(&Diverged { actual: format!("trapped: {message}"), ..d }),
-                );
-                stop_record.details["trap"] = message.into();
-                return stop(running, stop_record).await;
+                let stopped = came_to_grief(running, &format!("trapped: {}", error.root_cause()));
+                return stop(running, stopped).await;
             }
             Err(error) => trapped(running, &error, asked),
         },
@@ -304,7 +312,7 @@ async fn finish(
     running.close();
     running.settle(0).await?;
     files::end(running, turn.started.unwrap_or(turn.opened).as_nanos()).await?;
-    let pin = next_pin(&running.services, &task.tool, &running.plugin, &turn.digest);
+    let pin = pin_after(&running.services, task, turn);
     let (id, number, (epoch, generation)) = (running.task, running.number, running.fence());
     let clock = running.services.clock.clone();
     let next = running
@@ -319,10 +327,10 @@ async fn finish(
 }
 
 /// What the next turn of a task is pinned to: the newest component that has the tool, else the one it had.
-pub(crate) fn next_pin(services: &Services, tool: &str, plugin: &str, digest: &str) -> Pin {
-    match services.registry.offering(tool) {
+pub(crate) fn pin_after(services: &Services, task: &TaskRow, turn: &TurnRow) -> Pin {
+    match services.registry.offering(&task.tool) {
         Some(newest) => pin(&newest.row.name, &newest.row.digest, &services.limits),
-        None => pin(plugin, digest, &services.limits),
+        None => pin(&turn.plugin, &turn.digest, &services.limits),
     }
 }
 
@@ -374,20 +382,21 @@ fn halt_of(error: wasmtime::Error) -> Result<Halt, wasmtime::Error> {
 /// just opened, or just woken, is about to be run.
 async fn take_over(services: &Arc<Services>, first: bool, missed: &mut HashSet<TaskId>) -> Result<usize, StoreError> {
     let open = services.store.read(|rows| rows.running_tasks()).await?;
-    services.left.lock().retain(|task| open.contains(task));
+    services.left.lock().retain(|task, _| open.contains(task));
     let before = std::mem::take(missed);
     let mut taken = 0;
     for task in open {
         if services.control(task).is_some() || services.draining.is_cancelled() {
             continue;
         }
-        if !first && !before.contains(&task) {
+        let waits = services.left.lock().get(&task).is_some_and(|retry| retry.waits(services.clock.elapsed()));
+        if waits || (!first && !before.contains(&task)) {
             missed.insert(task);
             continue;
         }
         if let Some((row, turn)) = stopped_turn(services, task).await? {
             if life::is_lapsed(&row, &turn, &services.clock) {
-                let pin = next_pin(services, &row.tool, &turn.plugin, &turn.digest);
+                let pin = pin_after(services, &row, &turn);
                 let clock = services.clock.clone();
                 let lapse = services.store.commit(Hard::Yes, move |tx| life::lapse_stopped(tx, task, pin, &clock));
                 if let Some(next) = lapse.await? {
@@ -400,7 +409,7 @@ async fn take_over(services: &Arc<Services>, first: bool, missed: &mut HashSet<T
         let clock = services.clock.clone();
         let why = match first {
             true => Why::HostGone,
-            false if services.left.lock().contains(&task) => Why::StoreFailed,
+            false if services.left.lock().contains_key(&task) => Why::StoreFailed,
             false => Why::BrokeOff,
         };
         let take_over = move |tx: &mut dyn windlass_store::Tx| life::take_over(tx, task, furthest, why, &clock);

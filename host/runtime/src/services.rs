@@ -5,12 +5,13 @@ use crate::control::Control;
 use crate::fetch::Tls;
 use crate::park::Parking;
 use crate::registry::Registry;
+use crate::retry::Retry;
 use crate::tokens::Keyring;
 use crate::tuning::Tuning;
 use crate::vault::Vault;
 use crate::workdir::Workdirs;
 use parking_lot::Mutex;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -47,7 +48,7 @@ pub(crate) struct Services {
     /// The turns that this host runs, each reachable by its task.
     pub(crate) running: Mutex<HashMap<TaskId, Arc<Control>>>,
     /// Turns that were left open because this host's store failed, not because of themselves.
-    pub(crate) left: Mutex<HashSet<TaskId>>,
+    pub(crate) left: Mutex<HashMap<TaskId, Retry>>,
     /// The host wants to end: no turn begins, and what waits is parked.
     pub(crate) draining: CancellationToken,
     /// The host is on its way out: turns are left as they are, the next start takes them over.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::future::Future;
 use windlass_core::journal::{Begin, key};
 use windlass_core::{Call, Class, Draft, Kind};
-use windlass_store::Hard;
+use windlass_store::{Hard, StoreError};
 
 /// What a call is, for journal and records.
 pub(crate) struct Step {
@@ -51,6 +51,45 @@ impl<T> Done<T> {
     }
 }
 
+/// Why an effect came to nothing.
+pub(crate) enum Fault {
+    /// For the guest to handle: an entry like any answer.
+    Guest(types::Error),
+    /// The host's own: its disk is full, say. Nothing is written of the step; the turn stays open, and does it again when it
+    /// is taken up.
+    Host(Halt),
+}
+
+impl From<types::Error> for Fault {
+    fn from(error: types::Error) -> Self {
+        Self::Guest(error)
+    }
+}
+
+impl From<Halt> for Fault {
+    fn from(halt: Halt) -> Self {
+        Self::Host(halt)
+    }
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        Self::Host(error.into())
+    }
+}
+
+impl From<std::io::Error> for Fault {
+    fn from(error: std::io::Error) -> Self {
+        Self::Host(error.into())
+    }
+}
+
+impl From<tokio::task::JoinError> for Fault {
+    fn from(error: tokio::task::JoinError) -> Self {
+        Self::Host(std::io::Error::other(error).into())
+    }
+}
+
 /// Everything that changes the world outside the store passes here; `what` names it, as its call is named if it is one.
 pub(crate) async fn effect<T>(what: &'static str, work: impl Future<Output = T>) -> T {
     #[cfg(feature = "fault-points")]
@@ -74,19 +113,39 @@ impl Turn {
     ) -> wasmtime::Result<Result<T, types::Error>>
     where
         T: Serialize + DeserializeOwned,
-        F: Future<Output = Result<Done<T>, types::Error>> + Send,
+        F: Future<Output = Result<Done<T>, Fault>> + Send,
     {
-        Ok(self.step_inner(step, work).await?)
+        self.step_after(step, |_| std::future::ready(Ok(())), |pos, ()| work(pos)).await
     }
 
-    async fn step_inner<T, F>(
+    /// The same; `before` makes ready what the effect needs. Where the host can't do that, nothing was begun: the call is
+    /// made again when the turn is taken up, also one that happens once.
+    pub(crate) async fn step_after<T, B, G, F>(
         &self,
         step: Step,
-        work: impl FnOnce(u32) -> F + Send,
+        before: impl FnOnce(u32) -> G + Send,
+        work: impl FnOnce(u32, B) -> F + Send,
+    ) -> wasmtime::Result<Result<T, types::Error>>
+    where
+        T: Serialize + DeserializeOwned,
+        B: Send,
+        G: Future<Output = Result<B, Fault>> + Send,
+        F: Future<Output = Result<Done<T>, Fault>> + Send,
+    {
+        Ok(self.step_inner(step, before, work).await?)
+    }
+
+    async fn step_inner<T, B, G, F>(
+        &self,
+        step: Step,
+        before: impl FnOnce(u32) -> G + Send,
+        work: impl FnOnce(u32, B) -> F + Send,
     ) -> Result<Result<T, types::Error>, Halt>
     where
         T: Serialize + DeserializeOwned,
-        F: Future<Output = Result<Done<T>, types::Error>> + Send,
+        B: Send,
+        G: Future<Output = Result<B, Fault>> + Send,
+        F: Future<Output = Result<Done<T>, Fault>> + Send,
     {
         self.touch()?;
         let step = Step {
@@ -106,8 +165,20 @@ impl Turn {
         let result = if in_doubt {
             Err(error("interrupted", "the host stopped while this was under way: it may have happened"))
         } else {
+            let ready = match before(pos).await {
+                Err(Fault::Host(halt)) => return Err(halt),
+                ready => ready,
+            };
             self.announce(&step, pos, key).await?;
-            effect(step.call.name(), work(pos)).await
+            let done = match ready {
+                Ok(ready) => effect(step.call.name(), work(pos, ready)).await,
+                Err(fault) => Err(fault),
+            };
+            match done {
+                Ok(done) => Ok(done),
+                Err(Fault::Guest(error)) => Err(error),
+                Err(Fault::Host(halt)) => return Err(halt),
+            }
         };
         let millis = u64::try_from((self.services.clock.elapsed() - since).as_millis()).unwrap_or(u64::MAX);
         let (result, write) = self.finished(&step, pos, millis, result);

@@ -64,9 +64,8 @@ pub(crate) struct Turn {
     pub(crate) timers: Mutex<HashMap<u32, u64>>,
     /// The guest was told that it is cancelled.
     pub(crate) seen_cancel: AtomicBool,
-    /// CPU ticks since the last step, and in replay.
+    /// CPU ticks since the last step or line, in replay as well.
     pub(crate) busy: AtomicU64,
-    pub(crate) replay_ticks: AtomicU64,
     /// Ticks in which the guest computed.
     ticks: AtomicU64,
     /// The last lines of standard error, for a panic's message.
@@ -141,7 +140,6 @@ impl Turn {
             timers: Mutex::default(),
             seen_cancel: AtomicBool::new(false),
             busy: AtomicU64::new(0),
-            replay_ticks: AtomicU64::new(0),
             ticks: AtomicU64::new(0),
             stderr_tail: Mutex::default(),
             journal: Mutex::new(journal),
@@ -364,6 +362,10 @@ impl Turn {
     /// A step begins: the CPU budget starts anew, and the limits of the turn are looked at.
     pub(crate) fn touch(&self) -> Result<(), Halt> {
         self.busy.store(0, Ordering::Relaxed);
+        if self.replaying() {
+            // What is kept already was within the limits, whichever call of it this is.
+            return Ok(());
+        }
         let (entries, bytes) = self.journal(|j| (j.entries(), j.answer_bytes()));
         if entries > self.limits.entries {
             return Err(Halt::Limit(format!("the turn made {} steps, which is its limit", self.limits.entries)));
@@ -374,13 +376,11 @@ impl Turn {
                 "the answers of the turn's steps are more than {max}, which is their limit"
             )));
         }
-        if !self.replaying() {
-            let steps = self.near("journal entries", entries, self.limits.entries);
-            let answers = self.near("bytes of answers", bytes, self.limits.answer_bytes);
-            let records: Vec<_> = steps.into_iter().chain(answers).collect();
-            if !records.is_empty() {
-                self.put(Hard::Soon, Write { records, ..Write::default() })?;
-            }
+        let steps = self.near("journal entries", entries, self.limits.entries);
+        let answers = self.near("bytes of answers", bytes, self.limits.answer_bytes);
+        let records: Vec<_> = steps.into_iter().chain(answers).collect();
+        if !records.is_empty() {
+            self.put(Hard::Soon, Write { records, ..Write::default() })?;
         }
         self.check_time()
     }

@@ -61,7 +61,7 @@ impl Vault {
     /// All secrets by name.
     pub(crate) async fn list(&self) -> Result<Vec<Described>, StoreError> {
         let mut all: Vec<Described> = Vec::new();
-        for row in self.store.read(|rows| rows.secrets()).await? {
+        for row in self.store.read(|rows| rows.secrets()).await?.into_iter().filter(stands) {
             let origins = bound(&row)?;
             match all.last_mut().filter(|last| last.name == row.name) {
                 Some(last) => (last.version, last.origins, last.updated) = (row.version, origins, row.created),
@@ -94,16 +94,22 @@ impl Vault {
             )));
         }
         let key = self.key_or_new(all.is_empty())?;
-        let version = old.map_or(1, |old| old.version + 1);
+        let version = self.last_version(name).await? + 1;
         let origins = serde_json::to_string(&origins).map_err(std::io::Error::from)?;
         let bound = bound_to(name, version, &origins);
         let sealed = encrypt(&key, &bound, value.as_bytes());
         let sealed = sealed.ok_or_else(|| Error::Invalid("the secret can't be sealed".into()))?;
-        let row = SecretRow { name: name.to_owned(), version, origins, sealed, created: self.clock.now() };
+        let mut row = SecretRow { name: name.to_owned(), version, origins, sealed, created: self.clock.now() };
         self.store
             .commit(Hard::Yes, move |tx| {
+                let open = opened(tx)?;
+                // After all turns that could have seen the version before, whatever the wall clock says.
+                row.created = open.iter().map(|at| Millis(at.0 + 1)).fold(row.created, Millis::max);
                 tx.put_secret(&row)?;
-                let oldest = oldest_needed(tx, &row.name, row.version)?;
+                let oldest = match open.into_iter().min() {
+                    Some(first) => oldest_needed(&tx.secrets()?, &row.name, first),
+                    None => row.version,
+                };
                 tx.delete_secret(&row.name, Some(oldest))
             })
             .await?;
@@ -115,17 +121,26 @@ impl Vault {
         Ok(self.list().await?.into_iter().find(|secret| secret.name == name))
     }
 
-    /// Removes all versions. False: there was none.
+    /// Removes all versions. False: there was none. The last number stays, as a row that has no value: were it given
+    /// again, the replay of a turn that was shown the old value would be shown another.
     pub(crate) async fn remove(&self, name: &str) -> Result<bool, StoreError> {
         let _change = self.change.lock().await;
         let name = name.to_owned();
         self.store
             .commit(Hard::Yes, move |tx| {
-                let stands = tx.secrets()?.iter().any(|row| row.name == name);
+                let newest = tx.secrets()?.into_iter().rfind(|row| row.name == name);
+                let Some(newest) = newest.filter(stands) else { return Ok(false) };
                 tx.delete_secret(&name, None)?;
-                Ok(stands)
+                tx.put_secret(&SecretRow { origins: "[]".into(), sealed: Vec::new(), ..newest })?;
+                Ok(true)
             })
             .await
+    }
+
+    /// The number of the newest version that there ever was; 0: there was none.
+    async fn last_version(&self, name: &str) -> Result<u32, StoreError> {
+        let rows = self.store.read(|rows| rows.secrets()).await?;
+        Ok(rows.into_iter().rfind(|row| row.name == name).map_or(0, |row| row.version))
     }
 
     /// Opens the newest version, or this one. None: there is no such secret or version. The inner error says why it
@@ -137,7 +152,7 @@ impl Vault {
     ) -> Result<Result<Option<Opened>, String>, StoreError> {
         let rows = self.store.read(|rows| rows.secrets()).await?;
         let mut rows = rows.into_iter().filter(|row| row.name == name && version.is_none_or(|v| v == row.version));
-        let Some(row) = rows.next_back() else { return Ok(Ok(None)) };
+        let Some(row) = rows.next_back().filter(stands) else { return Ok(Ok(None)) };
         let origins = bound(&row)?;
         let opened = read_key(&self.key).map_err(|e| e.text(&self.key)).and_then(|key| {
             let broken = || format!("secret `{name}` does not open with the key in {}", self.key.display());
@@ -152,7 +167,7 @@ impl Vault {
     /// what it belongs to: it opens nowhere else.
     pub(crate) async fn seal(&self, bound: &str, text: &str) -> Result<Vec<u8>, Error> {
         let _change = self.change.lock().await;
-        let none = self.store.read(|rows| rows.secrets()).await?.is_empty();
+        let none = !self.store.read(|rows| rows.secrets()).await?.iter().any(stands);
         let sealed = encrypt(&*self.key_or_new(none)?, bound, text.as_bytes());
         sealed.ok_or_else(|| Error::Invalid("it can't be sealed".into()))
     }
@@ -189,19 +204,27 @@ fn decrypt(key: &[u8; 32], bound: &str, sealed: &[u8]) -> Option<Zeroizing<Strin
     String::from_utf8(text).ok().map(Zeroizing::new)
 }
 
-/// The oldest version that a replay of an open turn could ask for: the one that was newest when the first of them opened.
-fn oldest_needed(tx: &mut dyn Tx, name: &str, newest: u32) -> Result<u32, StoreError> {
-    let mut first: Option<Millis> = None;
+/// Whether a row holds a value. One without keeps the number of a secret that was removed.
+fn stands(row: &SecretRow) -> bool {
+    !row.sealed.is_empty()
+}
+
+/// When each of the open turns was opened.
+fn opened(tx: &mut dyn Tx) -> Result<Vec<Millis>, StoreError> {
+    let mut opened = Vec::new();
     for task in tx.open_tasks()? {
         let Some(row) = tx.task(task, None)? else { continue };
-        if let Some(turn) = tx.turn(task, row.turn)? {
-            first = Some(first.map_or(turn.opened, |first| first.min(turn.opened)));
-        }
+        opened.extend(tx.turn(task, row.turn)?.map(|turn| turn.opened));
     }
-    let Some(first) = first else { return Ok(newest) };
-    let versions = tx.secrets()?;
+    Ok(opened)
+}
+
+/// The oldest version that a replay of an open turn could ask for: the one that was newest when the first of them opened,
+/// at `first`. Every version is younger than the turns that were open when it was set; a turn that the clock, set back,
+/// shows as older than its version keeps the one before too.
+fn oldest_needed(versions: &[SecretRow], name: &str, first: Millis) -> u32 {
     let before = versions.iter().filter(|row| row.name == name && row.created <= first).map(|row| row.version).max();
-    Ok(before.unwrap_or(1))
+    before.unwrap_or(1)
 }
 
 fn bound(row: &SecretRow) -> Result<Vec<Origin>, StoreError> {
@@ -314,7 +337,13 @@ mod tests {
         assert!(vault.set("b", value("x"), origins(&["https://a.example"])).await.is_err(), "no second key");
         assert!(!key.exists());
         assert!(vault.remove("a").await.unwrap() && !vault.remove("a").await.unwrap());
+        assert!(
+            vault.list().await.unwrap().is_empty() && vault.open("a", None).await.unwrap().ok().flatten().is_none()
+        );
         vault.set("b", value("x"), origins(&["https://a.example"])).await.unwrap();
+        assert!(vault.set("a", value("x"), None).await.is_err(), "it is bound to nothing any more");
+        let again = vault.set("a", value("x"), origins(&["https://a.example"])).await.unwrap();
+        assert_eq!(again.version, 4, "a number is not given twice");
 
         // A pipe is not waited for.
         std::fs::remove_file(&key).unwrap();

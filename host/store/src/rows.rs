@@ -240,9 +240,9 @@ pub struct SecretRow {
     pub version: u32,
     /// JSON list of the origins it is bound to.
     pub origins: String,
-    /// Nonce and ciphertext.
+    /// Nonce and ciphertext; empty where the secret was removed and its number stays.
     pub sealed: Vec<u8>,
-    /// When this version was set.
+    /// When this version was set; later than the beginning of every turn that was open then.
     pub created: Millis,
 }
 

@@ -14,6 +14,9 @@ struct Flood {
     /// Pause after each line, in milliseconds.
     #[schema(default = 0)]
     interval_ms: u64,
+    /// After so many lines each, a file of 50 KB is kept; 0: none.
+    #[schema(default = 0)]
+    file_every: u64,
 }
 
 #[derive(Serialize, Schema)]
@@ -23,10 +26,13 @@ struct Flooded {
 
 /// Writes many lines.
 #[windlass::tool]
-fn basic_flood(Flood { lines, bytes, interval_ms }: Flood) -> Result<Flooded> {
+fn basic_flood(Flood { lines, bytes, interval_ms, file_every }: Flood) -> Result<Flooded> {
     for line in 1..=lines {
         let text = format!("line {line} ");
         info!("{text:.<bytes$}"; line = line);
+        if file_every > 0 && line % file_every == 0 {
+            artifacts::save(format!("{line}.txt"), "text/plain", format!("{line:0>50000}"))?;
+        }
         if interval_ms > 0 {
             sleep(Duration::from_millis(interval_ms))?;
         }

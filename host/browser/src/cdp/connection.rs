@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{mpsc, oneshot};
 
+use super::text;
 use super::transport::{Frames, write_all};
 
 /// An event as it came; `params` are parsed only by who knows the method.
@@ -31,7 +32,7 @@ impl Event<'_> {
     /// stop.
     pub(crate) fn params<T: DeserializeOwned>(&self) -> Option<T> {
         let text = self.params.map_or("{}", RawValue::get);
-        match serde_json::from_str(text) {
+        match text::read(text) {
             Ok(params) => Some(params),
             Err(error) => {
                 tracing::debug!(method = self.method, %error, "an event has unexpected parameters");
@@ -169,7 +170,9 @@ impl Connection {
     }
 
     fn dispatch(self: &Arc<Self>, frame: &[u8], handler: &dyn Handler) {
-        let message: Message<'_> = match serde_json::from_slice(frame) {
+        let whole = serde_json::from_slice(frame);
+        let mended = if whole.is_err() { str::from_utf8(frame).ok().and_then(text::mended) } else { None };
+        let message: Message<'_> = match mended.as_ref().map_or(whole, |mended| serde_json::from_str(mended)) {
             Ok(message) => message,
             Err(error) => {
                 tracing::warn!(%error, bytes = frame.len(), "the browser sent a message that is not understood");
@@ -212,9 +215,7 @@ impl Answer {
                 Some(data) => format!("{} ({data})", error.message),
                 None => error.message,
             })),
-            Ok(Ok(result)) => {
-                serde_json::from_str(result.get()).map_err(|error| protocol(format!("unexpected answer: {error}")))
-            }
+            Ok(Ok(result)) => text::read(result.get()).map_err(|error| protocol(format!("unexpected answer: {error}"))),
         }
     }
 }

@@ -23,7 +23,6 @@ const READ = {
 
 // Elements on their way to the host, by request.
 const kept = new Map();
-const masks = [];
 
 globalThis.windlass = {
   // Answers {x, y} of this frame's viewport, and arms the witness; {already: true} where `unless` holds.
@@ -42,12 +41,12 @@ globalThis.windlass = {
     const point = await aim(target, request);
     if (point.failed) return point;
     if (!live.has(request.id)) return failed('stopped');
-    if (request.arm) armed = { id: request.id, element: target, first: null };
+    if (request.arm) arm(request.id, target, target, point);
     return point;
   }),
 
   // A point of a child frame in this one; a failed check where something covers it. Arms the witness, too.
-  through: ({ id, frame, x, y, arm, check }) => {
+  through: ({ id, frame, x, y, arm: arms, check }) => {
     const element = frameElements.get(frame) && frameElements.get(frame).deref();
     if (!element || !element.isConnected) return failed('attached', { matched: 0 });
     const at = () => {
@@ -58,6 +57,8 @@ globalThis.windlass = {
       return {
         x: box.left + (element.clientLeft + parseFloat(style.paddingLeft) + x) * wide,
         y: box.top + (element.clientTop + parseFloat(style.paddingTop) + y) * high,
+        wide,
+        high,
       };
     };
     const isIn = point => point.x >= 0 && point.y >= 0 && point.x < innerWidth && point.y < innerHeight;
@@ -78,22 +79,26 @@ globalThis.windlass = {
     const hit = elementAt(point.x, point.y);
     if (!isWithin(hit, element)) return coveredBy(element, hit);
     covered.delete(element);
-    if (arm) armed = { id, element: null, first: null };
+    if (arms) arm(id, null, element, point);
     return point;
   },
 
   // Nothing to say: what the page has told before, such as a navigation it plans, has been told by now.
   handled: () => null,
 
-  // How the click went: {hit: true}, or what received it instead; null where nothing arrived.
+  // How the click went: {hit: true}, or what received it; where nothing arrived, `instead` is what is at its point now if
+  // that is not what should be.
   clicked: async () => {
-    const { first = null, later = false } = armed || {};
+    if (!armed) return { hit: false, covering: null };
+    const { first, later = false } = armed;
+    const instead = first === null ? hitInstead() : null;
     armed = null;
     if (later) await pause(0);
-    return first === 'hit' ? { hit: true } : { hit: false, covering: first };
+    return first === 'hit' ? { hit: true } : { hit: false, covering: first, instead };
   },
 
   dragged: () => {
+    listen();
     const begun = dragging;
     dragging = false;
     return { begun };
@@ -108,10 +113,12 @@ globalThis.windlass = {
   // Among several frames: what is here, and what may be inside of it. The only match is held for what follows.
   find: request => {
     try {
+      inUnseenFrame = !!request.unseen;
       const { found, inside, counts } = locate(request.steps, request.starts, request.offsets);
       if (found.length === 1) held.set(request.id, found[0]);
-      const shown = request.until === 'hidden' ? found.filter(isVisible) : found;
-      return { matched: shown.length, inside, counts, candidates: shown.slice(0, 5).map(describe) };
+      const shown = request.until === 'hidden' ? found.filter(isSeen) : found;
+      const unseen = Object.keys(inside).filter(isUnseenFrame);
+      return { matched: shown.length, inside, unseen, counts, candidates: shown.slice(0, 5).map(describe) };
     } catch (error) {
       if (error instanceof StaleRef) return failed('stale', { message: error.message });
       if (error.name === 'SyntaxError') return failed('selector', { message: error.message });
@@ -134,15 +141,14 @@ globalThis.windlass = {
     const element = fieldOf(match);
     return editable(element, true) || fillSecret(element, request);
   }),
-  secretBoxes,
 
   // Focused, so that the host can type.
   focus: request => retry(request, async () => {
     const { element: match, failure } = onlyOne(request);
     if (!match) return failure;
-    const element = fieldOf(match);
+    const element = match.hasAttribute('tabindex') ? match : fieldOf(match);
     // Keys go to what has no size as well: there are editors that take them with a field which nobody sees.
-    const wait = isVisible(element) ? editable(element, false) : takesKeys(element);
+    const wait = isSeen(element) ? editable(element, false) : takesKeys(element);
     if (wait) return wait;
     const host = editingHost(element);
     if (host === element && hasFocus(element)) return {};
@@ -186,19 +192,13 @@ globalThis.windlass = {
       const found = request.held
         ? [held.get(request.id)].filter(element => element && element.isConnected)
         : locate(request.steps).found;
-      const left = found.filter(element => request.until === 'detached' || isVisible(element));
+      const left = found.filter(element => request.until === 'detached' || isSeen(element));
       return left.length ? failed(request.until, { matched: left.length, element: describe(left[0]) }) : {};
     }
     const { element, failure } = onlyOne(request);
     if (!element) return failure;
-    return request.until === 'visible' && !isVisible(element) ? failed('visible', { matched: 1, element: describe(element) }) : {};
+    return request.until === 'visible' && !isSeen(element) ? failed('visible', { matched: 1, element: describe(element) }) : {};
   }),
-
-  // The boxes of all matches, as they are, in this frame's viewport.
-  boxes: request => {
-    const { found } = locate(request.steps);
-    return found.filter(isVisible).map(element => element.getBoundingClientRect().toJSON());
-  },
 
   // The box of an element in this frame's viewport, scrolled into view; {scroll} says where the viewport is.
   box: request => retry(request, async () => {
@@ -231,11 +231,14 @@ globalThis.windlass = {
     return failure || snapshot(request, element);
   }),
 
-  // The text of this document, as people see it. What is in shadow roots is part of no other text.
+  // The text of this document, as people see it, and the frames in it that they do not see. What is in shadow roots is part
+  // of no other text.
   holds: ({ text }) => {
     const matches = matcher(text);
-    if (!document.body) return { found: false };
-    return { found: matches(document.body.innerText)
+    inUnseenFrame = false;
+    const unseen = [...frameElements.keys()].filter(isUnseenFrame);
+    if (!document.body) return { found: false, unseen };
+    return { unseen, found: matches(document.body.innerText)
       || scopesOf(document).slice(1).some(root => matches([...root.children].filter(isRendered).map(child => child.innerText).join(' '))) };
   },
 
@@ -248,20 +251,18 @@ globalThis.windlass = {
     return null;
   },
 
-  // Covers areas of the document with a plain colour, until `unmask`.
-  mask: ({ boxes, color }) => {
-    for (const box of boxes) {
-      const cover = document.createElement('div');
-      cover.style.cssText = `all:initial;position:absolute;z-index:2147483647;pointer-events:none;background:${color};`
-        + `left:${box.x}px;top:${box.y}px;width:${box.width}px;height:${box.height}px`;
-      document.documentElement.append(cover);
-      masks.push(cover);
-    }
+  // Hides and covers all fields with secrets, or all visible matches of `steps`, until `uncover`.
+  cover: async ({ steps, color, drawn }) => {
+    coverAll(steps ? locate(steps).found.filter(isVisible) : showingSecrets(), color);
+    // What another process draws is not waited for by who takes the picture.
+    if (drawn) { await nextFrame(); await nextFrame(); }
     return null;
   },
-  unmask: () => {
-    for (const cover of masks.splice(0)) cover.remove();
-    return null;
+  // Whether no secret was to be seen in between.
+  uncover: () => {
+    const kept = showingSecrets().every(isHidden);
+    uncoverAll();
+    return { kept };
   },
 
   title: () => document.title.toWellFormed(),

@@ -22,6 +22,8 @@ const failed = (check, more) => ({ failed: check, ...more });
 // the answer.
 const retry = async (request, attempt) => {
   live.add(request.id);
+  // Who is asked without the frames around it is the page itself, or what a snapshot has shown.
+  if (!request.held) inUnseenFrame = false;
   try {
     return await attempts(request, attempt);
   } finally {
@@ -91,6 +93,13 @@ const holdsFixed = style => style.transform !== 'none' || style.perspective !== 
   || /paint|layout|strict|content/.test(style.contain) || /transform|perspective|filter/.test(style.willChange)
   || style.containerType !== 'normal';
 
+// `overflow` says nothing of inline boxes and of parts of tables; a drawing is inline, and clips.
+const isUnclipped = (node, display) => node instanceof HTMLElement
+  && (display === 'inline' || (display.startsWith('table-') && !/cell|caption/.test(display)));
+
+// How far beyond a box that clips is still shown.
+const clipMargin = (style, overflow) => (overflow === 'clip' ? parseFloat(/[\d.]+px/.exec(style.overflowClipMargin)) || 0 : 0);
+
 // The part of a box that its scrolling ancestors and the viewport leave to be seen. What is positioned lies in an ancestor
 // further up, and those between do not clip it: that is how menus get out of small boxes.
 const visiblePart = (element, box) => {
@@ -106,12 +115,18 @@ const visiblePart = (element, box) => {
     }
     inner = node;
     position = style.position;
-    if (style.overflow === 'visible') continue;
+    if (style.overflow === 'visible' || isUnclipped(node, style.display)) continue;
     const clip = node.getBoundingClientRect();
-    left = Math.max(left, clip.left);
-    top = Math.max(top, clip.top);
-    right = Math.min(right, clip.right);
-    bottom = Math.min(bottom, clip.bottom);
+    if (style.overflowX !== 'visible') {
+      const margin = clipMargin(style, style.overflowX);
+      left = Math.max(left, clip.left - margin);
+      right = Math.min(right, clip.right + margin);
+    }
+    if (style.overflowY !== 'visible') {
+      const margin = clipMargin(style, style.overflowY);
+      top = Math.max(top, clip.top - margin);
+      bottom = Math.min(bottom, clip.bottom + margin);
+    }
   }
   return { left, top, right, bottom };
 };
@@ -179,26 +194,30 @@ const elementAt = (x, y) => {
 };
 
 // What is pressed by a press on what it holds.
-const PRESSED = 'button, a[href], label, [role=button], [role=link], [role=menuitem], [role=option], [role=tab]';
+const PRESSED = 'button, a, [role=button], [role=link]';
+// What is pressed where the mouse is let through, but may hold things of its own.
+const ENTERED = 'label, [role=menuitem], [role=option], [role=tab]';
 
 // A click on a label is one on its field, one inside a button is one on the button, and one on a button is one on all that
 // it holds: many a text and icon in it lets the mouse through.
 const receives = (hit, element) => {
   if (isWithin(hit, element)) return true;
-  const around = closestInTree(element, PRESSED);
-  if (around && around !== element && isWithin(hit, around)) return true;
+  const around = isMatch(element, 'input, textarea, select') || element.isContentEditable ? null : closestInTree(element, PRESSED);
+  if (around && around !== element && hit && closestInTree(hit, PRESSED) === around) return true;
+  if (hit && isWithin(element, hit) && closestInTree(hit, ENTERED)) return true;
   const label = hit && closestInTree(hit, 'label');
   return !!label && label.control === element;
 };
 
-// Check boxes and radio buttons are often hidden behind what their label shows.
+// Check boxes and radio buttons are often hidden behind what their label shows, or put where no scrolling gets to.
 const shownFor = element => {
-  if (element.localName !== 'input' || !/^(checkbox|radio)$/.test(element.type) || isVisible(element)) return element;
+  if (element.localName !== 'input' || !/^(checkbox|radio)$/.test(element.type)) return element;
+  if (isVisible(element) && !isOutOfReach(element, false, viewNow())) return element;
   return labelsOf(element).find(isVisible) || element;
 };
 
 const ready = async element => {
-  if (!isVisible(element)) return failed('visible', { matched: 1, element: describe(element) });
+  if (!isSeen(element)) return failed('visible', { matched: 1, element: describe(element) });
   scrollIntoView(element);
   if (!await isStable(element)) {
     return element.isConnected ? failed('stable', { matched: 1, element: describe(element) }) : failed('attached', { matched: 0 });
@@ -209,8 +228,7 @@ const ready = async element => {
 // What an action on `element` asks for besides that: a failed check, or {x, y} in this frame's viewport.
 const aim = async (element, request) => {
   // Disabled before visible and stable: those take a frame, and this is the commoner reason.
-  const pressed = request.enabled && closestInTree(element, 'button');
-  if (request.enabled && (isDisabled(element) || (pressed && isDisabled(pressed)))) return failed('enabled', { matched: 1, element: describe(element) });
+  if (request.enabled && (isDisabled(element) || isDisabled(fieldOf(element)))) return failed('enabled', { matched: 1, element: describe(element) });
   const wait = await ready(element);
   if (wait) return wait;
   const point = clickPoint(element, request.position);

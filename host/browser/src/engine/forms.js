@@ -32,6 +32,16 @@ const select = (element, selectAll) => {
   return { how: 'insert' };
 };
 
+// Of a date and a time a page may be told with a blank between them, as people write them, and with seconds that are none;
+// of a number with zeros at its end.
+const isSameValue = (type, taken, value) => {
+  if (taken === value) return true;
+  if (!taken || type === 'color') return false;
+  if (type === 'range') return value !== '' && Number(taken) === Number(value);
+  const short = moment => moment.replace(/^([\d-]+) ([\d:.]+)$/, '$1T$2').replace(/(:\d\d:\d\d\.\d*?)0+$/, '$1').replace(/\.$/, '').replace(/(:\d\d):00$/, '$1');
+  return short(taken) === short(value);
+};
+
 const fillInput = (element, text) => {
   const type = element.type;
   if (SET.has(type)) {
@@ -40,8 +50,7 @@ const fillInput = (element, text) => {
     const before = element.value;
     element.value = value;
     const taken = element.value;
-    // Of a date and a time a page may be told with a blank between them, as people write them.
-    if (taken !== value && taken !== value.replace(/^([\d-]+) ([\d:.]+)$/, '$1T$2')) {
+    if (!isSameValue(type, taken, value)) {
       element.value = before;
       const instead = taken ? `: it would be "${taken}"` : '';
       return failed('value', { final: true, message: `an input of type ${type} does not take this value${instead}` });
@@ -96,8 +105,17 @@ const fillElement = (element, text) => {
   return select(element, () => getSelection().selectAllChildren(element));
 };
 
-// The field that stands behind a match: a label stands for its own.
-const fieldOf = element => element.localName === 'label' && element.control ? element.control : element;
+// What stands for itself, wherever it is.
+const OWN_FIELD = 'a, button, input, optgroup, option, select, textarea, [role=button], [role=checkbox], [role=link], [role=radio], [role=switch]';
+
+// The field that stands behind a match: a label stands for its own, and so does what it holds. What is within a button, or
+// a box that the page draws itself, stands for that.
+const fieldOf = element => {
+  if (isMatch(element, OWN_FIELD) || element.isContentEditable) return element;
+  const around = closestInTree(element, `label, ${OWN_FIELD}`);
+  if (!around || isMatch(around, 'a, optgroup, option, select, [role=link]')) return element;
+  return around.localName === 'label' ? around.control || element : around;
+};
 
 const takesKeys = element => {
   if (!isRendered(element)) return failed('visible', { matched: 1, element: describe(element) });
@@ -105,7 +123,7 @@ const takesKeys = element => {
 };
 
 const editable = (element, readOnlyCounts) => {
-  if (!isVisible(element)) return failed('visible', { matched: 1, element: describe(element) });
+  if (!isSeen(element)) return failed('visible', { matched: 1, element: describe(element) });
   if (isDisabled(element)) return failed('enabled', { matched: 1, element: describe(element) });
   if (readOnlyCounts && (element.readOnly || closestInTree(element, '[aria-readonly="true"]'))) {
     return failed('editable', { matched: 1, element: describe(element) });

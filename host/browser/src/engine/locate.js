@@ -1,12 +1,18 @@
 // From a locator to elements, and the words for an element in a message.
 
-// `root` and all shadow roots below it.
+// `root` and all shadow roots below it. Those of the document are looked for once, for as long as no other script can run.
+let documentScopes = null;
 const scopesOf = root => {
+  if (root === document && documentScopes) return documentScopes;
   const scopes = [root];
   for (let next = 0; next < scopes.length; next++) {
     const scope = scopes[next];
     if (scope.nodeType === Node.ELEMENT_NODE && rootOf(scope)) scopes.push(rootOf(scope));
     for (const element of scope.querySelectorAll('*')) if (rootOf(element)) scopes.push(rootOf(element));
+  }
+  if (root === document) {
+    documentScopes = scopes;
+    queueMicrotask(() => { documentScopes = null; });
   }
   return scopes;
 };
@@ -55,11 +61,27 @@ const byRole = (root, step) => {
 };
 
 const TEXT_BUTTON = /^(submit|button|reset)$/;
+const WITHOUT_TEXT = [...TEXTLESS].join();
 
-// The text of an element as `text=` compares it: scripts and styles say nothing to people.
+// All elements that hold a shadow root, at whatever depth, and the texts of those that were asked for.
+let holders = null;
+const holdersOf = () => {
+  if (holders) return holders;
+  holders = new Map();
+  queueMicrotask(() => { holders = null; });
+  for (const { host } of scopesOf(document)) for (let node = host; node && !holders.has(node); node = hostOrParent(node)) holders.set(node, null);
+  return holders;
+};
+
+// The text of an element as `text=` compares it: scripts and styles say nothing to people. What a shadow root holds comes
+// behind what its host does.
 const plainText = element => {
   if (element.localName === 'input') return TEXT_BUTTON.test(element.type) ? element.value : '';
-  if (!element.querySelector('script, style, noscript, template')) return element.textContent;
+  return holdersOf().has(element) ? textWithRoots(element, 0) : lightText(element);
+};
+
+const lightText = element => {
+  if (!element.firstElementChild || !element.querySelector(WITHOUT_TEXT)) return element.textContent;
   let text = '';
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT, node =>
     (node.nodeType === Node.ELEMENT_NODE && TEXTLESS.has(node.localName) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT));
@@ -67,31 +89,48 @@ const plainText = element => {
   return text;
 };
 
-// The innermost elements with the text. Where a tree as a whole has not got it, no part of it has.
+const textWithRoots = (element, depth) => {
+  let text = holdersOf().get(element);
+  if (text != null) return text;
+  text = '';
+  for (const parent of [element, rootOf(element)]) {
+    for (let child = parent && parent.firstChild; child; child = child.nextSibling) {
+      if (child.nodeType === Node.TEXT_NODE) text += child.data;
+      if (child.nodeType !== Node.ELEMENT_NODE || TEXTLESS.has(child.localName)) continue;
+      text += holders.has(child) && depth < NAME_DEPTH ? textWithRoots(child, depth + 1) : lightText(child);
+    }
+  }
+  holders.set(element, text);
+  return text;
+};
+
+// The innermost elements with the text, `root` itself being one of them. Where a tree as a whole has not got it, no part of
+// it has.
 const byText = (root, wanted) => {
   const matches = matcher(wanted);
   const contains = wanted.regex == null ? matcher({ text: wanted.text }) : () => true;
-  const found = [];
+  const matched = [];
   for (const scope of scopesOf(root)) {
     const pending = [];
     const descend = node => { for (let child = node.lastElementChild; child; child = child.previousElementSibling) pending.push(child); };
-    const matched = [];
-    descend(scope);
+    // What a frame's element holds is for those who know no frames.
+    if (scope.nodeType === Node.ELEMENT_NODE && !/^i?frame$/.test(scope.localName)) pending.push(scope);
+    else descend(scope);
     while (pending.length) {
       const element = pending.pop();
       if (TEXTLESS.has(element.localName) || element.localName === 'head') continue;
       if (element.localName !== 'input' && element.childElementCount) {
-        // A button's text is its value, which is in no text content.
-        if (!contains(element.textContent) && !element.querySelector('input')) continue;
+        // A button's text is its value, which is in no text content; a script's is, and may stand within the text.
+        if (!contains(element.textContent) && !element.querySelector('input')
+          && !((holdersOf().has(element) || element.querySelector(WITHOUT_TEXT)) && contains(plainText(element)))) continue;
         descend(element);
       }
       if (matches(plainText(element))) matched.push(element);
     }
-    const outer = new Set();
-    for (const element of matched) for (let node = element.parentElement; node && !outer.has(node); node = node.parentElement) outer.add(node);
-    found.push(...matched.filter(element => !outer.has(element)));
   }
-  return found;
+  const outer = new Set();
+  for (const element of matched) for (let node = hostOrParent(element); node && !outer.has(node); node = hostOrParent(node)) outer.add(node);
+  return matched.filter(element => !outer.has(element));
 };
 
 const LABELLED = 'input, textarea, select, button, meter, output, progress, [aria-label], [aria-labelledby]';
@@ -121,7 +160,7 @@ const byXpath = (root, xpath) => {
 };
 
 const query = (root, step) => {
-  if (step.css != null) return queryAll(root, step.css);
+  if (step.css != null) return queryCss(root, step.css);
   if (step.role != null) return byRole(root, step);
   if (step.text != null) return byText(root, step.text);
   if (step.label != null) return byLabel(root, step.label);
@@ -147,7 +186,7 @@ const filter = (elements, step, offset) => {
     const at = step.nth < 0 ? elements.length + step.nth : step.nth - offset;
     return elements[at] ? [elements[at]] : [];
   }
-  if (step.visible != null) return elements.filter(element => isVisible(element) === step.visible);
+  if (step.visible != null) return elements.filter(element => isSeen(element) === step.visible);
   if (step.hasText != null) {
     const matches = matcher(step.hasText);
     return elements.filter(element => matches(plainText(element)) !== !!step.not);
@@ -168,6 +207,10 @@ const walk = (steps, roots) => {
 // ---- child frames, by Chromium's id; the host tells which element shows which ----
 
 const frameElements = new Map();
+const isUnseenFrame = frame => {
+  const shown = frameElements.get(frame).deref();
+  return !!shown && shown.isConnected && !isSeen(shown);
+};
 
 // Each step looks inside the matches of the one before. A child frame counts as the inside of its element: `starts` are
 // the steps that begin at this document, `inside` answers those that begin in child frames. `offsets` says how many
@@ -186,7 +229,7 @@ const locate = (steps, starts = [0], offsets = {}) => {
       continue;
     }
     if (isFilter(step)) {
-      counts[at] = roots.length;
+      if (step.nth != null) counts[at] = roots.length;
       roots = filter(roots, step, offsets[at] || 0);
       continue;
     }

@@ -89,6 +89,10 @@ const NAME_DEPTH = 300;
 let nameDepth = 0;
 // The field whose label is read: what it holds is not part of its own name.
 let labelled = null;
+// Whether an `aria-labelledby` is followed: from there on no other one is.
+let following = false;
+// Whether what is read is hidden as a whole, and names something all the same.
+let hiddenToo = false;
 
 const contentText = node => {
   if (nameDepth >= NAME_DEPTH) return '';
@@ -107,9 +111,9 @@ const contentOf = node => {
   for (const child of childrenOf(node)) {
     if (child.nodeType === Node.TEXT_NODE) text += child.data;
     if (child.nodeType !== Node.ELEMENT_NODE || child === labelled || TEXTLESS.has(child.localName)) continue;
-    if (child.getAttribute('aria-hidden') === 'true') continue;
     const style = getComputedStyle(child);
-    if (style.display === 'none' || (style.visibility !== 'visible' && style.display !== 'contents')) continue;
+    if (!hiddenToo && (child.getAttribute('aria-hidden') === 'true'
+      || style.display === 'none' || (style.visibility !== 'visible' && style.display !== 'contents'))) continue;
     const own = ownText(child);
     text += (style.display === 'inline' && child.localName !== 'br') || style.display === 'contents' ? own : ` ${own} `;
   }
@@ -118,8 +122,11 @@ const contentOf = node => {
 
 // What an element contributes to the name of one around it.
 const ownText = element => {
-  const label = element.getAttribute('aria-label');
-  if (label && label.trim()) return label;
+  const bare = !element.hasAttributes();
+  if (!bare) {
+    const label = labelledBy(element) || element.getAttribute('aria-label');
+    if (label && label.trim()) return label;
+  }
   switch (element.localName) {
     case 'img': case 'area': return element.getAttribute('alt') || element.getAttribute('title') || '';
     case 'input': return /^(checkbox|color|file|hidden|image|password|radio)$/.test(element.type) ? '' : element.value;
@@ -127,7 +134,32 @@ const ownText = element => {
     case 'select': return [...element.selectedOptions].map(option => option.label).join(' ');
     case 'svg': { const title = element.querySelector(':scope > title'); return title ? title.textContent : ''; }
   }
-  return contentText(element);
+  const text = contentText(element);
+  return !bare && element.hasAttribute('title') && !normalize(text) ? element.getAttribute('title') : text;
+};
+
+// What names another element does so even when it is hidden.
+const namingText = (element, read) => {
+  const outer = hiddenToo;
+  hiddenToo ||= !!element.firstElementChild && !isRendered(element);
+  try {
+    return read(element);
+  } finally {
+    hiddenToo = outer;
+  }
+};
+
+const labelledBy = element => {
+  const ids = !following && element.getAttribute('aria-labelledby');
+  if (!ids) return '';
+  const root = element.getRootNode();
+  following = true;
+  try {
+    return normalize(ids.split(/\s+/).map(id => id && root.getElementById && root.getElementById(id)).filter(Boolean)
+      .map(named => namingText(named, ownText)).join(' '));
+  } finally {
+    following = false;
+  }
 };
 
 // `element.labels` looks through the whole tree each time, which ten thousand buttons can't afford: all labels of a tree are
@@ -161,14 +193,8 @@ const CAPTIONS = { __proto__: null, fieldset: 'legend', table: 'caption', figure
 
 const nameOf = (element, role = roleOf(element)) => {
   const bare = !element.hasAttributes();
-  const ids = !bare && element.getAttribute('aria-labelledby');
-  if (ids) {
-    const root = element.getRootNode();
-    const labelledBy = ids.split(/\s+/)
-      .map(id => id && root.getElementById && root.getElementById(id)).filter(Boolean)
-      .map(ownText).join(' ');
-    if (normalize(labelledBy)) return normalize(labelledBy);
-  }
+  const others = !bare && labelledBy(element);
+  if (others) return others;
   const label = !bare && normalize(element.getAttribute('aria-label'));
   if (label) return label;
 
@@ -182,7 +208,7 @@ const nameOf = (element, role = roleOf(element)) => {
   if (labelling.length) {
     const outer = labelled;
     labelled = element;
-    const labels = normalize(labelling.map(contentText).join(' '));
+    const labels = normalize(labelling.map(label => namingText(label, contentText)).join(' '));
     labelled = outer;
     if (labels) return labels;
   }
@@ -216,7 +242,8 @@ const stateOf = (element, state) => {
     case 'expanded':
       if (element.localName === 'details') return element.open;
       if (element.localName === 'summary' && element.parentElement instanceof HTMLDetailsElement) return element.parentElement.open;
-      return aria === 'true';
+      // What says nothing of it can't be.
+      return aria === 'true' ? true : aria === 'false' ? false : null;
     case 'pressed': return aria === 'mixed' ? 'mixed' : aria === 'true';
     case 'level': {
       const level = element.getAttribute('aria-level');

@@ -29,6 +29,18 @@ const describedValue = (element, role) => {
   return element.localName === 'meter' ? String(element.value) : '';
 };
 
+// Where the viewport is, and the left end of what can be scrolled to.
+const viewNow = () => {
+  const view = { x: scrollX, y: scrollY, width: innerWidth, height: innerHeight, begin: 0 };
+  const scroller = document.scrollingElement;
+  // What is written from the right begins there, and goes on to the left of what a page begins with.
+  const { direction, writingMode } = getComputedStyle(scroller || document.documentElement);
+  if (scroller && (writingMode === 'horizontal-tb' ? direction === 'rtl' : /-rl$/.test(writingMode))) {
+    view.begin = scroller.clientWidth - scroller.scrollWidth;
+  }
+  return view;
+};
+
 // Fixed outside the viewport, or before the beginning of the page: no scrolling gets there.
 const isOutOfReach = (element, fixed, view) => {
   const box = element.getBoundingClientRect();
@@ -61,6 +73,19 @@ const listed = node => {
   return all;
 };
 
+// The dialog on top of all others. It alone, and what is drawn behind it, gets the mouse, wherever it is opened from.
+const topModal = () => {
+  const modalAt = (x, y) => {
+    const hit = elementAt(x, y);
+    return hit && closestInTree(hit, 'dialog:modal');
+  };
+  const over = modalAt(innerWidth / 2, innerHeight / 2);
+  if (over) return over;
+  const all = [...document.querySelectorAll('dialog:modal')];
+  return all.find(dialog => boxesOf(dialog).some(box => modalAt((box.left + box.right) / 2, (box.top + box.bottom) / 2) === dialog))
+    || all.pop() || null;
+};
+
 let nextRef = 0;
 
 class Snapshot {
@@ -81,18 +106,12 @@ class Snapshot {
     this.disabled = 0;
     this.active = activeElement();
     // Read once: nothing moves while a snapshot is taken.
-    this.view = { x: scrollX, y: scrollY, width: innerWidth, height: innerHeight, begin: 0 };
-    const scroller = document.scrollingElement;
-    // What is written from the right begins there, and goes on to the left of what a page begins with.
-    const { direction, writingMode } = getComputedStyle(scroller || document.documentElement);
-    if (scroller && (writingMode === 'horizontal-tb' ? direction === 'rtl' : /-rl$/.test(writingMode))) {
-      this.view.begin = scroller.clientWidth - scroller.scrollWidth;
-    }
+    this.view = viewNow();
     // Asked of all elements only where there is one, outside of shadow roots.
     this.unfound = !!document.querySelector('[hidden=until-found]');
     this.inert = !!document.querySelector('[inert]');
     // Nothing behind it can be acted on.
-    this.modal = [...document.querySelectorAll('dialog:modal')].pop() || null;
+    this.modal = topModal();
     if (this.modal) this.disabled++;
   }
 
@@ -130,19 +149,20 @@ class Snapshot {
     while (walker.nextNode()) if (roleOf(walker.currentNode)) this.more++;
   }
 
-  children(node, depth, inName, pointer) {
+  // `silent`: its own text is not shown, as a name says it or nobody sees it.
+  children(node, depth, inName, pointer, silent = inName) {
     let options = 0;
     // All but its head is hidden.
     const closed = node.localName === 'details' && !node.open;
     const only = onlyText(node);
     if (only) {
-      if (!inName && !closed) this.pending += only.data;
+      if (!silent && !closed) this.pending += only.data;
       return;
     }
     for (const child of listed(node)) {
       if (closed && child.localName !== 'summary') continue;
       if (child.nodeType === Node.TEXT_NODE) {
-        if (!inName) this.pending += child.data;
+        if (!silent) this.pending += child.data;
       } else if (child.nodeType === Node.ELEMENT_NODE && !DROPPED.has(child.localName)) {
         if (child.localName === 'option' && ++options > OPTIONS && !child.selected) continue;
         this.element(child, depth, inName, pointer);
@@ -199,7 +219,7 @@ class Snapshot {
       const apart = !block && (display === 'inline' ? element.localName === 'br' : display !== 'contents');
       if (block) this.flush(indent);
       else if (apart) this.pending += ' ';
-      this.children(element, depth, inName, pointer || pointed);
+      this.children(element, depth, inName, pointer || pointed, inName || !visible);
       if (block) this.flush(indent);
       else if (apart) this.pending += ' ';
       return;
@@ -222,13 +242,16 @@ class Snapshot {
     const placeholder = !bare && element.getAttribute('placeholder');
     if (placeholder && placeholder !== name && !this.interactive) this.push(`${indent}  - /placeholder: ${scalar(cut(placeholder, NAME_LENGTH))}`);
     if (role === 'iframe') {
+      // Of what a frame without a size holds nobody sees anything.
+      if (!isVisible(element)) return;
       for (const [frame, shown] of frameElements) if (shown.deref() === element) this.shown.push({ frame, line: this.lines.length, indent: depth + 1 });
       return;
     }
     const value = describedValue(field, role);
     if (value) this.push(`${indent}  - text: ${quote(cut(value, NAME_LENGTH))}`);
     const named = !!name && !long && NAMED_BY_CONTENT.has(role);
-    if (element.localName !== 'textarea') this.children(element, depth + 1, named || inName, pointer || pointed);
+    const skipped = element.localName === 'textarea' || (!bare && block && style.contentVisibility === 'hidden');
+    if (!skipped) this.children(element, depth + 1, named || inName, pointer || pointed);
     if (named) this.pending = '';
     else this.flush(`${indent}  `);
     // A single text goes behind its element.
@@ -266,7 +289,10 @@ const snapshot = (request, root) => {
   if (above && closestInTree(above, '[aria-disabled="true"], [inert]')) made.disabled++;
   if (above && made.modal && isWithin(above, made.modal)) made.disabled--;
   if (root) made.element(root, 0, false, false);
-  else if (document.body) made.children(document.body, 0, false, false);
+  else if (document.body) {
+    const { display, visibility } = getComputedStyle(document.body);
+    if (display === 'contents' || document.body.checkVisibility()) made.children(document.body, 0, false, false, visibility !== 'visible');
+  }
   else if (document.documentElement) made.children(document.documentElement, 0, false, false);
   made.flush('');
   nextRef = made.last;

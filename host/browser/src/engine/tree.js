@@ -64,8 +64,12 @@ const isRendered = element => {
   return !parent || isRendered(parent);
 };
 
-// What a person could see once it is scrolled to.
+// What a person could see once it is scrolled to, where this document can be seen.
 const isVisible = element => isRendered(element) && boxesOf(element).some(box => box.width > 0 && box.height > 0);
+
+// Whether this document is in a frame that nobody can see: the host knows, since it asks the documents around it as well.
+let inUnseenFrame = false;
+const isSeen = element => !inUnseenFrame && isVisible(element);
 
 const isHiddenFromAria = element => !isRendered(element) || !!closestInTree(element, '[aria-hidden="true"]');
 

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::Page;
 use super::explain::Outcome;
-use super::frames::Point;
+use super::frames::{Point, Reached};
 use super::seek::Answered;
 use crate::call::Call;
 use crate::error::Error;
@@ -46,8 +46,10 @@ impl Page {
             let Some(bounds) = found.value.bounds else { return Ok(None) };
             let corner = Point { x: bounds.x, y: bounds.y };
             // A frame around it may have gone in between.
-            if let Outcome::Done((corner, _)) = self.in_page(&found.place, corner, None, false, waiting).await? {
-                return Ok(Some(Rect { x: corner.x, y: corner.y, ..bounds }));
+            if let Outcome::Done(reached) = self.in_page(&found.place, corner, None, false, waiting).await? {
+                let Reached { point, scale, .. } = reached;
+                let (width, height) = (bounds.width * scale.0, bounds.height * scale.1);
+                return Ok(Some(Rect { x: point.x, y: point.y, width, height }));
             }
         }
     }

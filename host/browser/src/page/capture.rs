@@ -7,11 +7,10 @@ use serde_json::{Value, json};
 
 use super::Page;
 use super::explain::Outcome;
-use super::frames::Point;
+use super::frames::{Point, Reached};
 use super::seek::Answered;
 use crate::call::{Call, Deadline};
 use crate::error::Error;
-use crate::frames::Place;
 use crate::locator::Locator;
 use crate::options::{Format, Image, PdfOptions, Shot};
 
@@ -28,8 +27,8 @@ struct Area {
 }
 
 #[derive(Deserialize)]
-struct Captured {
-    data: String,
+pub(super) struct Captured {
+    pub(super) data: String,
 }
 
 #[derive(Deserialize)]
@@ -92,19 +91,7 @@ impl Page {
         if let Some(quality) = quality {
             params["quality"] = json!(quality);
         }
-        let covers = !masks.is_empty() || self.is_tainted();
-        if covers {
-            self.mask(&masks, &deadline).await?;
-        }
-        let tab = &self.inner.tab;
-        // A full Chromium draws no page that is behind another one of its window, and may let the caller wait for ever.
-        tab.post("Page.bringToFront", &json!({}));
-        let capture = async { tab.call("Page.captureScreenshot", &params, "the screenshot", &deadline).await };
-        let captured: Result<Captured, Error> = self.begun(&tab.session, "the screenshot", capture).await;
-        if covers {
-            self.ask::<Value>("unmask", &Value::Null, "the screenshot", &deadline).await?;
-        }
-        let captured = captured?;
+        let captured = self.covered(&masks, &params, &deadline).await?;
         let bytes = STANDARD
             .decode(captured.data)
             .map_err(|error| Error::unavailable(format!("the screenshot can't be read: {error}")))?;
@@ -155,45 +142,16 @@ impl Page {
             live.over();
             let area = found.value;
             let corner = Point { x: area.x, y: area.y };
-            let Outcome::Done((corner, _)) = self.in_page(&found.place, corner, None, false, waiting).await? else {
+            let Outcome::Done(reached) = self.in_page(&found.place, corner, None, false, waiting).await? else {
                 continue;
             };
+            let Reached { point: corner, scale, .. } = reached;
             let Some(scrolled) = self.ask_main::<Point>("scrolled", &Value::Null, &waiting_for, deadline).await? else {
                 continue;
             };
-            return Ok(Area { x: corner.x + scrolled.x, y: corner.y + scrolled.y, ..area });
+            let (width, height) = (area.width * scale.0, area.height * scale.1);
+            return Ok(Area { x: corner.x + scrolled.x, y: corner.y + scrolled.y, width, height });
         }
-    }
-
-    /// Covers all visible matches, and all fields with secrets.
-    async fn mask(&self, masks: &[Locator], deadline: &Deadline) -> Result<(), Error> {
-        let waiting_for = "the screenshot";
-        let waiting = (waiting_for, deadline);
-        let scrolled: Point = self.ask("scrolled", &Value::Null, waiting_for, deadline).await?;
-        let mut found: Vec<(Place, Vec<Area>)> = self.secret_boxes(waiting_for, deadline).await?;
-        for mask in masks {
-            let live = self.live();
-            for place in self.count_all(mask, "", &live, waiting).await?.places {
-                let request = json!({"steps": mask.steps});
-                let areas = self.ask_once(&place, "boxes", &request, waiting_for, deadline).await?;
-                found.push((place, areas.unwrap_or_default()));
-            }
-        }
-        let mut boxes = Vec::new();
-        for (place, areas) in found {
-            for area in areas {
-                let corner = Point { x: area.x, y: area.y };
-                if let Outcome::Done((corner, _)) = self.in_page(&place, corner, None, false, waiting).await? {
-                    boxes.push(json!({
-                        "x": corner.x + scrolled.x, "y": corner.y + scrolled.y,
-                        "width": area.width, "height": area.height,
-                    }));
-                }
-            }
-        }
-        let request = json!({"boxes": boxes, "color": "#ff00ff"});
-        self.ask::<Value>("mask", &request, waiting_for, deadline).await?;
-        Ok(())
     }
 
     async fn area(&self, shot: &Shot, deadline: &Deadline) -> Result<Area, Error> {

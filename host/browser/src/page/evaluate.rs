@@ -167,7 +167,7 @@ impl Page {
             return Err(Error::new(Code::Script, format!("the script threw: {}", exception.words())));
         }
         let text = evaluated.result.value.as_ref().map_or("null", |value| value.get());
-        match serde_json::from_str(text) {
+        match crate::cdp::read(text) {
             Ok(Plain::Value([value])) => Ok(value),
             Ok(Plain::Not(why)) => Err(Error::invalid(format!("the script's value can't be answered: {why}"))),
             Err(error) => Err(Error::invalid(format!("the script's value is no JSON: {error}"))),

@@ -19,6 +19,24 @@ pub(super) struct Point {
     pub(super) y: f64,
 }
 
+/// A point of a frame in the viewport of the page.
+pub(super) struct Reached {
+    pub(super) point: Point,
+    /// How long a pixel of the frame is in the page, to the right and down.
+    pub(super) scale: (f64, f64),
+    /// The frames around it, from the inside.
+    pub(super) around: Vec<Place>,
+}
+
+/// A point of a frame in the one around it.
+#[derive(Deserialize)]
+struct Through {
+    x: f64,
+    y: f64,
+    wide: f64,
+    high: f64,
+}
+
 #[derive(Deserialize)]
 struct FrameOwner {
     #[serde(rename = "backendNodeId")]
@@ -109,8 +127,8 @@ impl Page {
         live: Option<&Live<'_>>,
         check: bool,
         (waiting_for, deadline): (&str, &Deadline),
-    ) -> Result<Outcome<(Point, Vec<Place>)>, Error> {
-        let (mut point, mut frame) = (point, place.frame.clone());
+    ) -> Result<Outcome<Reached>, Error> {
+        let (mut point, mut scale, mut frame) = (point, (1.0, 1.0), place.frame.clone());
         // What was found at the last moment can still be said.
         let deadline = &deadline.extended(GRACE);
         let mut around = Vec::new();
@@ -120,7 +138,7 @@ impl Page {
                 let parent = state.frames.get(&frame).and_then(|frame| frame.parent.clone());
                 match parent.and_then(|parent| state.frames.place(&parent)) {
                     Some(parent) => parent,
-                    None => return Ok(Outcome::Done((point, around))),
+                    None => return Ok(Outcome::Done(Reached { point, scale, around })),
                 }
             };
             self.adopt_children(&parent, waiting_for, deadline).await?;
@@ -132,7 +150,10 @@ impl Page {
                 live.in_place(&parent);
             }
             match self.ask_once(&parent, "through", &request, waiting_for, deadline).await? {
-                Some(Outcome::Done(moved)) => point = moved,
+                Some(Outcome::Done(Through { x, y, wide, high })) => {
+                    point = Point { x, y };
+                    scale = (scale.0 * wide, scale.1 * high);
+                }
                 Some(Outcome::Failed(failed)) => return Ok(Outcome::Failed(failed)),
                 None => return Ok(Outcome::Failed(super::explain::Failed::nothing_matched())),
             }

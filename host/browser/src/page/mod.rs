@@ -2,13 +2,14 @@
 //!
 //! - [`navigate`] and [`history`] load documents and wait for the navigation an action causes;
 //! - [`mouse`], [`keyboard`], [`form`] and [`files`] act; [`read`] and [`evaluate`] look;
-//! - [`bounds`] says where an element lies, [`snapshot`] is the page as text, [`capture`] as an image or PDF;
+//! - [`bounds`] says where an element lies, [`snapshot`] is the page as text, [`capture`] as an image or PDF, without what [`covers`] keeps out of it;
 //! - [`world`] is the way to the engine in the page, [`live`] what waits there, [`remote`] what comes back; [`seek`] finds the frame to ask, [`frames`] knows where it lies,
 //!   [`explain`] puts its answers into words;
 //! - [`secret`] fills in what may not be read back; [`emulation`] makes it look as asked.
 
 mod bounds;
 mod capture;
+mod covers;
 mod emulation;
 mod evaluate;
 mod explain;

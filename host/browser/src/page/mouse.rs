@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::Page;
 use super::explain::{Failed, Outcome, covered};
-use super::frames::Point;
+use super::frames::{Point, Reached};
 use crate::call::{Call, Deadline};
 use crate::error::{Code, Error};
 use crate::frames::Place;
@@ -38,6 +38,8 @@ pub(super) enum Aimed {
 struct Clicked {
     hit: bool,
     covering: Option<String>,
+    /// Nothing was seen of the click, and this is where its element should be.
+    instead: Option<String>,
 }
 
 /// What is done at a point.
@@ -109,13 +111,14 @@ impl Page {
                 live.over();
                 return Ok(false);
             };
-            let (point, around) = match self.in_page(&aimed.place, point, Some(&live), true, waiting).await? {
-                Outcome::Done(found) => found,
-                Outcome::Failed(failed) => {
-                    self.again(failed, locator, deadline).await?;
-                    continue;
-                }
-            };
+            let Reached { point, around, .. } =
+                match self.in_page(&aimed.place, point, Some(&live), true, waiting).await? {
+                    Outcome::Done(found) => found,
+                    Outcome::Failed(failed) => {
+                        self.again(failed, locator, deadline).await?;
+                        continue;
+                    }
+                };
             let navigations = self.inner.tab.state.borrow().navigations;
             let events = match gesture {
                 Gesture::Click(options) => clicks(point, options)?,
@@ -128,7 +131,7 @@ impl Page {
             };
             live.over();
             match clicked {
-                Some(Clicked { hit: false, covering: Some(covering) }) => {
+                Some(Clicked { hit: false, covering: Some(covering), .. }) => {
                     if deadline.passed() {
                         return Err(covered(&locator.text, &covering, deadline));
                     }
@@ -163,18 +166,25 @@ impl Page {
         let navigations = self.inner.tab.state.borrow().navigations;
         let same_document = self.send_input(events, waiting_for, deadline).await?;
         let witnesses = async {
+            let mut instead = None;
             for parent in around {
-                if let Some(Clicked { covering: Some(covering), .. }) =
-                    self.ask_once(parent, "clicked", &Value::Null, waiting_for, deadline).await?
-                {
-                    return Ok(Some(Clicked { hit: false, covering: Some(covering) }));
+                match self.ask_once(parent, "clicked", &Value::Null, waiting_for, deadline).await? {
+                    Some(missed @ Clicked { covering: Some(_), .. }) => return Ok(Some(missed)),
+                    Some(unseen) => instead = instead.or(unseen.instead),
+                    None => {}
                 }
             }
-            if same_document {
-                self.ask_once(place, "clicked", &Value::Null, waiting_for, deadline).await
-            } else {
-                Ok(None)
+            if !same_document {
+                return Ok(None);
             }
+            let clicked: Option<Clicked> = self.ask_once(place, "clicked", &Value::Null, waiting_for, deadline).await?;
+            // What no document has seen went to what is there instead, in a frame of another one.
+            Ok(clicked.map(|clicked| match clicked {
+                Clicked { hit: false, covering: None, instead: own } => {
+                    Clicked { hit: false, covering: instead.or(own), instead: None }
+                }
+                seen => seen,
+            }))
         };
         tokio::select! {
             biased;
@@ -240,7 +250,7 @@ impl Page {
             let aimed = self.on_match::<Point>("aim", locator, &json!({}), &live, waiting).await?;
             live.over();
             match self.in_page(&aimed.place, aimed.value, None, true, waiting).await? {
-                Outcome::Done((point, _)) => return Ok((point, aimed.place)),
+                Outcome::Done(Reached { point, .. }) => return Ok((point, aimed.place)),
                 Outcome::Failed(failed) => self.again(failed, locator, deadline).await?,
             }
         }

@@ -25,6 +25,8 @@ struct ReadText {
 #[derive(Deserialize)]
 struct Holds {
     found: bool,
+    /// Frames that nobody can see.
+    unseen: Vec<String>,
 }
 
 impl Page {
@@ -113,11 +115,19 @@ impl Page {
         let waiting_for = format!("the text \"{text}\"{}", if gone { " to go" } else { "" });
         loop {
             let (mut found, mut unheard) = (false, false);
-            for place in self.all_places() {
-                let request = json!({"text": {"text": text}});
+            let request = json!({"text": {"text": text}});
+            let mut pending = vec![self.inner.tab.main_place()];
+            while let Some(place) = pending.pop() {
+                self.adopt_children(&place, &waiting_for, &deadline).await?;
                 let holds = self.ask_once::<Holds>(&place, "holds", &request, &waiting_for, &deadline).await?;
                 unheard |= holds.is_none();
-                found |= holds.is_some_and(|holds| holds.found);
+                found |= holds.as_ref().is_some_and(|holds| holds.found);
+                let state = self.inner.tab.state.borrow();
+                let is_seen = |frame: &String| !holds.as_ref().is_some_and(|holds| holds.unseen.contains(frame));
+                let children = state.frames.children(&place.frame);
+                pending.extend(
+                    children.iter().filter(|frame| is_seen(frame)).filter_map(|frame| state.frames.place(frame)),
+                );
             }
             // What says nothing may have the text still.
             if found != gone && !(gone && unheard) {

@@ -62,7 +62,7 @@ pub(super) fn value<T: DeserializeOwned>(evaluated: Evaluated) -> Result<T, Erro
         return Err(thrown(exception));
     }
     let text = evaluated.result.value.as_ref().map_or("null", |value| value.get());
-    serde_json::from_str(text)
+    crate::cdp::read(text)
         .map_err(|error| Error::unavailable(format!("the page answered something unexpected: {error}")))
 }
 

@@ -1,16 +1,16 @@
 //! Secrets in a page: filled in where they belong, and kept out of what is read from there.
 //!
 //! From the moment it is filled in until its document goes, a secret taints the page. Scripts, HTML, values, attributes
-//! and PDFs are refused; text, titles, addresses and snapshots have it masked; screenshots have its field covered. A page
-//! that writes it down in another spelling is not seen through.
+//! and PDFs are refused; text, titles, addresses and snapshots have it masked; screenshots have its field, and
+//! what else in its document shows it, covered. A page that writes it down in another spelling is not seen through.
 
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use zeroize::Zeroizing;
 
 use super::Page;
 use super::seek::Answered;
-use crate::call::{Call, Deadline};
+use crate::call::Call;
 use crate::error::{Code, Error};
 use crate::frames::Place;
 use crate::locator::Locator;
@@ -70,7 +70,7 @@ impl Page {
     }
 
     /// Documents that hold a secret now.
-    fn tainted(&self) -> Vec<Place> {
+    pub(super) fn tainted(&self) -> Vec<Place> {
         let state = self.inner.tab.state.borrow();
         let there = |held: &&Held| state.frames.place(&held.place.frame).as_ref() == Some(&held.place);
         let mut places: Vec<Place> = self.held().iter().filter(there).map(|held| held.place.clone()).collect();
@@ -102,19 +102,5 @@ impl Page {
             }
         }
         text
-    }
-
-    /// The fields with secrets, each with the document it is in.
-    pub(super) async fn secret_boxes<T: serde::de::DeserializeOwned>(
-        &self,
-        waiting_for: &str,
-        deadline: &Deadline,
-    ) -> Result<Vec<(Place, Vec<T>)>, Error> {
-        let mut all = Vec::new();
-        for place in self.tainted() {
-            let boxes = self.ask_once(&place, "secretBoxes", &Value::Null, waiting_for, deadline).await?;
-            all.push((place, boxes.unwrap_or_default()));
-        }
-        Ok(all)
     }
 }

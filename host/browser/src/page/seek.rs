@@ -3,7 +3,7 @@
 //! A page without frames is asked once, and waits by itself. With frames the host goes round: it asks each frame what it
 //! has, and lets the one with the only match try for a moment, again and again until the deadline.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -37,10 +37,16 @@ struct Found {
     /// Steps that go on in child frames.
     #[serde(default)]
     inside: HashMap<String, Vec<usize>>,
+    /// Those of them that nobody can see.
+    #[serde(default)]
+    unseen: HashSet<String>,
     /// What `nth` steps have counted.
     #[serde(default)]
     counts: BTreeMap<String, u64>,
 }
+
+/// A frame, and the steps that begin in it.
+type Start = (Place, Vec<usize>);
 
 /// What all frames have.
 pub(super) struct Everywhere {
@@ -211,11 +217,21 @@ impl Page {
             places: Vec::new(),
         };
         let mut pending = vec![(origin.clone(), vec![0_usize])];
-        while let Some((place, starts)) = pending.pop() {
+        // What nobody sees is looked into where nothing else has a match: of two buttons it is not the one that is meant.
+        let mut unseen = Vec::new();
+        let mut seen = true;
+        loop {
+            let Some((place, starts)) = pending.pop() else {
+                pending = without_counted(std::mem::take(&mut unseen), &all.counts);
+                if pending.is_empty() || all.matched > 0 {
+                    break;
+                }
+                seen = false;
+                continue;
+            };
             self.adopt_children(&place, waiting_for, deadline).await?;
             live.in_place(&place);
-            let request =
-                json!({"id": live.id, "steps": steps, "starts": starts, "offsets": all.counts, "until": until});
+            let request = json!({"id": live.id, "steps": steps, "starts": starts, "offsets": all.counts, "until": until, "unseen": !seen});
             let found: Found = match self.ask_once(&place, "find", &request, waiting_for, deadline).await? {
                 Some(Outcome::Done(found)) => found,
                 Some(Outcome::Failed(failed)) => return Ok(Some(Err(failed))),
@@ -238,7 +254,8 @@ impl Page {
             // The first child is looked at next.
             for child in state.frames.children(&place.frame).into_iter().rev() {
                 if let (Some(starts), Some(place)) = (found.inside.get(&child), state.frames.place(&child)) {
-                    pending.push((place, starts.clone()));
+                    let hidden = seen && found.unseen.contains(&child);
+                    if hidden { &mut unseen } else { &mut pending }.push((place, starts.clone()));
                 }
             }
         }
@@ -271,6 +288,17 @@ impl Page {
             }
         }
     }
+}
+
+/// Frames to go on with, the next last, where no `nth` has counted what other frames have: a step before it begins in none
+/// of them.
+fn without_counted(frames: Vec<Start>, counts: &BTreeMap<String, u64>) -> Vec<Start> {
+    let counted = counts.iter().filter(|(_, count)| **count > 0).filter_map(|(at, _)| at.parse::<usize>().ok()).max();
+    let left = frames.into_iter().rev().map(|(place, mut starts)| {
+        starts.retain(|start| counted.is_none_or(|at| *start > at));
+        (place, starts)
+    });
+    left.filter(|(_, starts)| !starts.is_empty()).collect()
 }
 
 pub(super) fn stale(locator: &str, reference: &str) -> Error {

@@ -29,10 +29,12 @@ const ENGINE: &str = concat!(
     include_str!("../engine/tree.js"),
     include_str!("../engine/roles.js"),
     include_str!("../engine/locate.js"),
+    include_str!("../engine/css.js"),
     include_str!("../engine/checks.js"),
     include_str!("../engine/witness.js"),
     include_str!("../engine/forms.js"),
     include_str!("../engine/secrets.js"),
+    include_str!("../engine/covers.js"),
     include_str!("../engine/snapshot.js"),
     include_str!("../engine/api.js"),
     "})()"

@@ -13,18 +13,52 @@ fn session_of(tab: &Tab, event: &CdpEvent<'_>) -> Arc<str> {
     }
 }
 
+/// A frame has a new document.
+fn committed(tab: &Tab, frame: Frame, session: &Arc<str>) {
+    tab.update(|state| {
+        let parent = frame.parent.as_deref();
+        state.frames.commit(&frame.id, parent, session, &frame.loader, &frame.url);
+        state.note_origin(&frame.url);
+        if frame.id != state.main_frame && (frame.parent.is_some() || **session != *tab.session) {
+            return;
+        }
+        state.main_frame.clone_from(&frame.id);
+        // An error page names what it stands for.
+        state.url = frame.unreachable.unwrap_or(frame.url + frame.fragment.as_deref().unwrap_or_default());
+        state.loader.clone_from(&frame.loader);
+        state.navigating = false;
+        state.scheduled = false;
+        let url = state.url.clone();
+        let document = state.document_mut(&frame.loader);
+        document.committed = true;
+        document.url = url;
+    });
+}
+
+/// What a page shows that had its document before it could tell of it.
+pub(super) fn shown(tab: &Tab, frames: FrameTree) {
+    let is_told = !tab.state.borrow().loader.is_empty();
+    if is_told || !frames.frame.url.contains("//") {
+        return;
+    }
+    let mut pending = vec![frames];
+    while let Some(FrameTree { frame, children }) = pending.pop() {
+        committed(tab, frame, &tab.session);
+        pending.extend(children);
+    }
+}
+
+/// A navigation that the page has asked for, of itself.
+pub(super) fn requested(tab: &Tab, requested: RequestedNavigation) {
+    if tab.state.borrow().main_frame == requested.frame {
+        tab.update(|state| state.navigation_begins(requested.url));
+    }
+}
+
 pub(super) fn document(tab: &Tab, event: &CdpEvent<'_>) {
     let is_main = |frame: &str| tab.state.borrow().main_frame == frame;
     let of_main = || event.params::<FrameOnly>().is_some_and(|params| is_main(&params.frame));
     match event.method {
-        "Page.frameRequestedNavigation" => {
-            if let Some(requested) = event.params::<RequestedNavigation>()
-                && requested.disposition == "currentTab"
-                && is_main(&requested.frame)
-            {
-                tab.update(|state| state.navigation_begins(requested.url));
-            }
-        }
         "Page.frameScheduledNavigation" => {
             // A page that refreshes itself later is not on its way yet.
             if let Some(scheduled) = event.params::<ScheduledNavigation>()
@@ -58,26 +92,7 @@ pub(super) fn document(tab: &Tab, event: &CdpEvent<'_>) {
         }
         "Page.frameNavigated" => {
             let Some(FrameNavigated { frame }) = event.params() else { return };
-            let session = session_of(tab, event);
-            tab.update(|state| {
-                let parent = frame.parent.as_deref();
-                state.frames.commit(&frame.id, parent, &session, &frame.loader, &frame.url);
-                state.note_origin(&frame.url);
-            });
-            if is_main(&frame.id) || (frame.parent.is_none() && *session == *tab.session) {
-                tab.update(|state| {
-                    state.main_frame.clone_from(&frame.id);
-                    // An error page names what it stands for.
-                    state.url = frame.unreachable.unwrap_or(frame.url + frame.fragment.as_deref().unwrap_or_default());
-                    state.loader.clone_from(&frame.loader);
-                    state.navigating = false;
-                    state.scheduled = false;
-                    let url = state.url.clone();
-                    let document = state.document_mut(&frame.loader);
-                    document.committed = true;
-                    document.url = url;
-                });
-            }
+            committed(tab, frame, &session_of(tab, event));
         }
         "Page.frameAttached" => {
             if let Some(FrameAttached { frame, parent }) = event.params() {

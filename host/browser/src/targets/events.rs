@@ -100,6 +100,20 @@ pub(super) struct FrameNavigated {
     pub(super) frame: Frame,
 }
 
+/// A frame with those in it.
+#[derive(Deserialize)]
+pub(super) struct FrameTree {
+    pub(super) frame: Frame,
+    #[serde(default, rename = "childFrames")]
+    pub(super) children: Vec<FrameTree>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Frames {
+    #[serde(rename = "frameTree")]
+    pub(super) tree: FrameTree,
+}
+
 #[derive(Deserialize)]
 pub(super) struct Frame {
     pub(super) id: String,

@@ -2,6 +2,7 @@
 //!
 //! Runs in the task that reads the pipe, so it waits for nothing: it changes state and posts.
 
+mod arrivals;
 mod console;
 mod document;
 mod download;
@@ -13,22 +14,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 
 use crate::cdp::{Connection, Event as CdpEvent, Handler};
 use crate::downloads::Downloads;
 use crate::event::{Event, Outlet};
 use crate::fence::Fence;
 use crate::options::DialogAnswer;
-use crate::tab::{CLOSED, Identity, Owner, Tab};
+use crate::tab::{CLOSED, Tab};
+use arrivals::Arrivals;
 use events::*;
 
 /// Dialogs reported a page; a page can open any number of them.
 const DIALOGS_REPORTED: u32 = 100;
-
-/// Popups a context: each costs a process, and a page can open any number of them. What is more is
-/// closed at once.
-const POPUPS: usize = 16;
 
 /// From a signal to the news of it.
 const BLAMED: Duration = Duration::from_secs(2);
@@ -77,7 +75,7 @@ struct State {
     /// Of pages and of their frames in other processes.
     by_session: HashMap<String, Arc<Tab>>,
     by_target: HashMap<String, Arc<Tab>>,
-    expected: HashMap<String, oneshot::Sender<Arc<Tab>>>,
+    arrivals: Arrivals,
     /// By browser context.
     guards: HashMap<String, Arc<Guard>>,
     /// By Chromium's id.
@@ -85,19 +83,6 @@ struct State {
 }
 
 impl Targets {
-    /// The tab of a target that was just created; its attachment may come before or after the
-    /// answer to the call.
-    pub(crate) fn expect(&self, target: &str) -> oneshot::Receiver<Arc<Tab>> {
-        let (sender, receiver) = oneshot::channel();
-        let mut state = self.state();
-        if let Some(tab) = state.by_target.get(target) {
-            let _ = sender.send(Arc::clone(tab));
-        } else if !*self.closed.borrow() {
-            state.expected.insert(target.to_owned(), sender);
-        }
-        receiver
-    }
-
     /// Must be known before the first page of the browser context is made.
     pub(crate) fn guard(&self, context: &str, guard: Arc<Guard>) {
         self.state().guards.insert(context.to_owned(), guard);
@@ -107,6 +92,7 @@ impl Targets {
     pub(crate) fn disown(&self, context: &str) {
         let mut state = self.state();
         state.guards.remove(context);
+        state.arrivals.forget(context);
         state.by_target.values().filter(|tab| tab.context == context).for_each(|tab| tab.disown());
     }
 
@@ -144,7 +130,7 @@ impl Targets {
         let (tabs, downloads): (Vec<_>, Vec<_>) = {
             let mut state = self.state();
             state.by_session.clear();
-            state.expected.clear();
+            state.arrivals = Arrivals::default();
             state.guards.clear();
             (state.by_target.drain().map(|(_, tab)| tab).collect(), state.downloads.drain().collect())
         };
@@ -191,64 +177,6 @@ impl Targets {
             crate::page::emulate_frame(tab, &session, &owner.options);
         }
         tab.post_in(&session, RESUME, &json!({}));
-    }
-
-    fn page_attached(&self, connection: &Arc<Connection>, session: String, target: TargetInfo) {
-        let known = target.context.as_ref().is_some_and(|context| self.state().guards.contains_key(context));
-        if !known {
-            // Of a context that is closed already, or, in a browser that is not ours, of somebody else.
-            connection.post(Some(&session), RESUME, &json!({}));
-            connection.post(None, "Target.detachFromTarget", &json!({"sessionId": session}));
-            return;
-        }
-        // Named even where the page itself is not allowed to know it (`noopener`).
-        let opener = target.opener.as_deref().and_then(|opener| self.target(opener));
-        // A popup counts as its opener's, and looks like it.
-        let owner = opener.as_ref().and_then(|opener| opener.owner()).map(|owner| Owner { popup: true, ..owner });
-        if owner.is_some() && self.popups(target.context.as_deref()) >= POPUPS {
-            // The opener stands still until it goes on.
-            connection.post(Some(&session), RESUME, &json!({}));
-            connection.post(None, "Target.closeTarget", &json!({"targetId": target.id}));
-            return;
-        }
-        let tab = Arc::new(Tab::new(
-            Arc::clone(connection),
-            Identity {
-                target: target.id.clone(),
-                session: session.clone(),
-                context: target.context.unwrap_or_default(),
-            },
-            owner.clone(),
-        ));
-        {
-            let mut state = self.state();
-            state.by_session.insert(session.clone(), Arc::clone(&tab));
-            state.by_target.insert(target.id.clone(), Arc::clone(&tab));
-            if let Some(expected) = state.expected.remove(&target.id) {
-                let _ = expected.send(Arc::clone(&tab));
-            }
-        }
-        crate::page::prepare(&tab, &session);
-        tab.post("Page.setLifecycleEventsEnabled", &json!({"enabled": true}));
-        // A page that was rendered ahead is another target, which would take the place of this one.
-        tab.post("Page.setPrerenderingAllowed", &json!({"isAllowed": false}));
-        if let Some(guard) = self.guard_of(&tab) {
-            guard.watch_documents(&tab);
-        }
-        if let Some(owner) = owner {
-            crate::page::emulate(&tab, &owner.options);
-        }
-        if let Some(opener) = opener {
-            tab.dialogs().clone_from(&opener.dialogs());
-            opener.add_popup(&tab);
-        }
-        tab.post(RESUME, &json!({}));
-    }
-
-    fn popups(&self, context: Option<&str>) -> usize {
-        let state = self.state();
-        let of_context = state.by_target.values().filter(|tab| Some(tab.context.as_str()) == context);
-        of_context.filter(|tab| tab.owner().is_some_and(|owner| owner.popup)).count()
     }
 
     fn detached(&self, session: &str, reason: &str) {
@@ -322,6 +250,7 @@ impl Targets {
             "Runtime.exceptionThrown" => console::error(tab, event),
             "Fetch.requestPaused" => network::paused(tab, self.guard_of(tab).as_deref(), event),
             "Fetch.authRequired" => network::authenticate(tab, event),
+            "Page.frameRequestedNavigation" => self.navigation_requested(tab, event),
             method if method.starts_with("Page.") => document::document(tab, event),
             method if method.starts_with("Network.") => network::network(tab, event),
             _ => {}

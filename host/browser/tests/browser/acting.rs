@@ -238,3 +238,52 @@ async fn a_click_right_after_a_navigation_is_not_lost() {
         }
     }
 }
+
+/// `document.open()` takes all listeners away: what looks after a click and a drag comes back.
+#[tokio::test]
+async fn a_document_that_is_written_anew_is_clicked_and_dragged_in_as_any() {
+    let (_world, page) = World::showing("<p id=old>old</p>").await;
+    // The engine is there before.
+    page.hover("#old", &call()).await.unwrap();
+    let write = "html => { document.open(); document.write(html); document.close() }";
+    let late = "<button id=a style='position:absolute;top:50px;left:50px' onclick='document.title+=1'>Pay</button>\
+         <div id=ov style='position:absolute;display:none;inset:0' onclick='document.title+=2'></div>\
+         <script>addEventListener('mousemove',()=>{ov.style.display='block'})</script>";
+    page.evaluate(write, &late.into(), &call()).await.unwrap();
+    let error = assert_code(page.click("#a", &within(400)).await, Code::Covered);
+    assert!(error.message.contains("<div#ov>"), "{error}");
+    assert_eq!(page.title(&call()).await.unwrap(), "", "neither got the click");
+    let drag = "<div id=a draggable=true style='width:50px;height:50px'>a</div>\
+         <div id=b style='width:90px;height:90px' ondragover='event.preventDefault()' \
+         ondrop='event.preventDefault();document.title=\"dropped\"'>b</div>";
+    page.evaluate(write, &drag.into(), &call()).await.unwrap();
+    page.drag("#a", "#b", &call()).await.unwrap();
+    assert_eq!(page.title(&call()).await.unwrap(), "dropped");
+}
+
+/// A frame that comes over the button as the mouse does gets the click, and no document of ours sees it.
+#[tokio::test]
+async fn a_frame_that_comes_over_a_button_gets_no_click_unsaid() {
+    let (_world, page) = World::showing(&format!(
+        "{COUNTER}<script>b.onmouseenter=()=>document.body.insertAdjacentHTML('beforeend',\
+         '<iframe id=ad srcdoc=Ad style=\"position:fixed;inset:0;width:100%;height:100%\"></iframe>')</script>"
+    ))
+    .await;
+    let error = assert_code(page.click("#b", &within(400)).await, Code::Covered);
+    assert!(error.message.contains("<iframe#ad>"), "{error}");
+    assert_eq!(page.text("#n", &call()).await.unwrap(), "0");
+}
+
+/// What takes the click without a word to our witness counts as clicked: frames, and what is around them.
+#[tokio::test]
+async fn a_click_into_a_frame_is_one_click() {
+    let (_world, page) = World::showing(
+        "<p id=n>0</p><div id=d style='display:inline-block'><iframe srcdoc='<body style=\"margin:0\" onclick=\"parent.n.textContent=+parent.n.textContent+1\">\
+         <p style=\"height:100px\">x'></iframe></div>",
+    )
+    .await;
+    page.click("iframe", &call()).await.unwrap();
+    page.click("#d", &call()).await.unwrap();
+    page.click("iframe >> p", &call()).await.unwrap();
+    assert_eq!(page.text("#n", &call()).await.unwrap(), "3");
+}

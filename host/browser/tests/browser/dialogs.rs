@@ -1,8 +1,10 @@
 //! Dialogs and popups: nothing hangs.
 
-use windlass_browser::Event;
+use serde_json::{Value, json};
+use windlass_browser::{Button, ClickOptions, Code, Event, LoadState, PageOptions};
 
-use crate::{World, call};
+use crate::site::Answer;
+use crate::{World, assert_code, call, within};
 
 #[tokio::test]
 async fn an_alert_during_load_is_dismissed_and_reported() {
@@ -80,4 +82,57 @@ async fn printing_does_not_stop_a_page() {
         World::showing("<script>print()</script><button onclick='print();this.textContent=1'>0</button>").await;
     page.click("button", &call()).await.unwrap();
     assert_eq!(page.text("button", &call()).await.unwrap(), "1");
+}
+
+/// Ctrl, Shift and the middle button open a page that names no opener: it is a popup of the page that was clicked, with its
+/// options, and is listed.
+#[tokio::test]
+async fn tabs_opened_by_modified_clicks_are_popups() {
+    let world = World::new().await;
+    let headers = vec![("x-trial".to_owned(), "yes".to_owned())];
+    let options = PageOptions { headers, locale: "de-DE".into(), viewport: (700, 500), ..PageOptions::default() };
+    // The full Chromium sends the first request of such a page before anybody hears of it.
+    let is_shell =
+        std::env::var_os("WINDLASS_TEST_BROWSER").is_none_or(|path| path.to_string_lossy().ends_with("shell"));
+    let other = world.open(1).await;
+    let page = world.context.open(2, options, &call()).await.unwrap();
+    world.site.answer("/echo", Answer::Echo);
+    page.goto(&world.site.page("/", "<a id=a href=/echo>New</a>"), &call()).await.unwrap();
+    let with = |key: &str| ClickOptions { modifiers: vec![key.into()], ..ClickOptions::default() };
+    let middle = ClickOptions { button: Button::Middle, ..ClickOptions::default() };
+    for (id, click) in (3..).zip([with("Control"), with("Shift"), middle]) {
+        page.click_with("#a", &click, &call()).await.unwrap();
+        let popup = world.context.popup(&page, id, &call()).await.unwrap();
+        popup.wait_for_load(LoadState::Load, &call()).await.unwrap();
+        let looks = "[navigator.language, innerWidth, /Headless/.test(navigator.userAgent)]";
+        assert_eq!(popup.evaluate(looks, &Value::Null, &call()).await.unwrap(), json!(["de-DE", 700, false]));
+        if is_shell {
+            assert!(popup.text("body", &call()).await.unwrap().contains("x-trial: yes"));
+        }
+        popup.goto(&world.site.url("/echo"), &call()).await.unwrap();
+        assert!(popup.text("body", &call()).await.unwrap().contains("x-trial: yes"));
+        let listed = world.context.pages(&call()).await.unwrap();
+        assert!(listed.iter().any(|listed| listed.page == Some(id) && listed.url.ends_with("/echo")), "{listed:?}");
+        popup.close(&call()).await.unwrap();
+    }
+    assert_code(world.context.popup(&other, 9, &within(50)).await.map(|_| ()), Code::Timeout);
+}
+
+/// They count as popups do, whatever opens them, and the next page opens all the same.
+#[tokio::test]
+async fn a_flood_of_tabs_without_an_opener_ends() {
+    let flood = "for(let i=0;i<20;i++){const a=document.createElement('a');a.href='/x?'+i;document.body.append(a);\
+         a.dispatchEvent(new MouseEvent('click',{ctrlKey:true,bubbles:true,cancelable:true}))}n.textContent='over'";
+    let (world, page) = World::showing(&format!("<button onclick=\"{flood}\">x</button><p id=n></p>")).await;
+    world.site.page("/x", "x");
+    page.click("text=x", &call()).await.unwrap();
+    page.wait_for_text("over", false, &call()).await.unwrap();
+    let pages = || async { world.context.pages(&call()).await.unwrap().len() };
+    while pages().await < 17 {
+        tokio::task::yield_now().await;
+    }
+    let next = world.open(2).await;
+    next.goto(&world.site.url("/x"), &call()).await.unwrap();
+    assert_eq!(next.text("body", &call()).await.unwrap(), "x");
+    assert_eq!(pages().await, 18, "the page, the next one and sixteen popups");
 }

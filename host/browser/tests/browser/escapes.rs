@@ -121,6 +121,12 @@ const WAYS: &[(&str, Control, &str)] = &[
         GET,
         "const a=Object.assign(document.createElement('a'),{href:url,download:'x',target:'_blank'});document.body.append(a);a.click()",
     ),
+    (
+        "tab-link",
+        GET,
+        "const a=Object.assign(document.createElement('a'),{href:url});document.body.append(a);\
+         a.dispatchEvent(new MouseEvent('click',{ctrlKey:true,bubbles:true,cancelable:true}))",
+    ),
     ("view-source", Unproved, "open('view-source:'+url)"),
     ("popup-blob", GET, "open(URL.createObjectURL(new Blob([`<img src='${url}'>`],{type:'text/html'})))"),
     (

@@ -139,6 +139,55 @@ async fn frames_need_no_special_words() {
 }
 
 #[tokio::test]
+async fn a_frame_that_nobody_sees_is_not_meant() {
+    let world = World::new().await;
+    let other = Site::start().await;
+    let elsewhere = format!("http://localhost:{}", other.port);
+    world.grants.allow(&elsewhere);
+    let form = "<form><input aria-label=Search><button type=button onclick=\"this.textContent='Pressed'\">Search</button></form><p>Unseen text</p>";
+    world.site.page("/in", form);
+    other.page("/in", form);
+    let frames = format!(
+        "<iframe src=/in style='display:none'></iframe><iframe src={elsewhere}/in style='width:0;height:0;border:0'></iframe>\
+         <div style='visibility:hidden'><iframe id=v src={elsewhere}/in></iframe></div><iframe src=/in style='visibility:hidden' id=h></iframe>"
+    );
+    let url = world.site.page(
+        "/",
+        &format!("{frames}<input aria-label=Search id=s><button onclick=\"this.textContent='Done'\">Search</button><button>Other</button>"),
+    );
+    let page = world.open(1).await;
+    page.goto(&url, &call()).await.unwrap();
+    page.wait_for("#v >> text=Unseen", Until::Attached, &call()).await.unwrap();
+    page.fill("label=Search", "x", &within(3000)).await.unwrap();
+    page.click("role=button[name=Search]", &within(3000)).await.unwrap();
+    assert_eq!(page.text("button >> nth=0", &within(3000)).await.unwrap(), "Done");
+    assert_eq!(page.text("button >> nth=-1", &within(3000)).await.unwrap(), "Other");
+    assert_eq!(page.count("button", &call()).await.unwrap(), 2);
+    assert_code(page.text("button >> nth=2", &within(300)).await, Code::NotFound);
+    let snapshot = page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap();
+    // One without a size is named.
+    assert!(snapshot.matches("iframe").count() == 1 && !snapshot.contains("Unseen"), "{snapshot}");
+    assert_code(page.wait_for_text("Unseen text", false, &within(500)).await, Code::Timeout);
+    page.wait_for_text("Unseen text", true, &within(3000)).await.unwrap();
+    // What only such a frame has is there, and can't be seen.
+    for frame in ["#v", "iframe >> nth=2", "#h"] {
+        assert_eq!(page.count(&format!("{frame} >> button"), &call()).await.unwrap(), 1, "{frame}");
+        assert_eq!(page.count(&format!("{frame} >> button >> visible=true"), &call()).await.unwrap(), 0, "{frame}");
+        let error = assert_code(page.click(&format!("{frame} >> button"), &within(400)).await, Code::Timeout);
+        assert!(error.message.ends_with("but it is not visible"), "{error}");
+    }
+    page.wait_for("#v >> text=Unseen", Until::Hidden, &within(3000)).await.unwrap();
+    assert_code(page.wait_for("#v >> text=Unseen", Until::Visible, &within(300)).await, Code::Timeout);
+    assert_code(page.wait_for("#v >> text=Unseen", Until::Detached, &within(300)).await, Code::Timeout);
+    // Shown, it is as any other.
+    page.evaluate("document.querySelector('div').style.visibility = 'visible'", &().into(), &call()).await.unwrap();
+    page.wait_for("text=Unseen", Until::Visible, &within(3000)).await.unwrap();
+    page.wait_for_text("Unseen text", false, &within(3000)).await.unwrap();
+    page.click("#v >> button", &within(3000)).await.unwrap();
+    assert_eq!(page.text("text=Pressed", &within(3000)).await.unwrap(), "Pressed");
+}
+
+#[tokio::test]
 async fn a_frame_that_comes_later_is_looked_into() {
     let (world, page) = World::showing(
         "<script>setTimeout(()=>document.body.insertAdjacentHTML('beforeend','<iframe src=/late></iframe>'),150)</script>",
@@ -189,6 +238,55 @@ async fn shadow_roots_need_no_special_words() {
 }
 
 #[tokio::test]
+async fn a_selector_goes_through_shadow_roots() {
+    let (_world, page) = World::showing(
+        "<x-card id=card class=a><span id=slotted slot=s class=sl>slotted</span></x-card><ul id=ul><li id=l1>one<li id=l2>two <b id=bold>b</b></ul>\
+         <my-app></my-app><script>const of=(name,html)=>customElements.define(name,class extends HTMLElement{connectedCallback(){\
+         this.attachShadow({mode:'open'}).innerHTML=html}});\
+         of('x-card','<h2 id=head>Card</h2><div id=row class=row><button id=buy>Buy</button><slot id=slot name=s></slot></div>');\
+         of('my-app','<my-row id=inner></my-row>');of('my-row','<input id=q class=q name=\"a > b, c\">')</script>",
+    )
+    .await;
+    for (locator, ids) in [
+        ("x-card button", "buy"),
+        ("x-card .row button", "buy"),
+        ("x-card > .row", "row"),
+        ("body > x-card.a > .row > button", "buy"),
+        ("x-card .row slot", "slot"),
+        ("body button", "buy"),
+        ("my-app input.q", "q"),
+        ("my-app > my-row > input", "q"),
+        ("my-app [name=\"a > b, c\"]", "q"),
+        ("h2 + .row > button, x-card > h2", "head buy"),
+        ("h2 ~ .row", "row"),
+        (".none, my-app :is(my-row input, h2)", "q"),
+        ("x-card:has(button)", "card"),
+        ("x-card:has(> .row > button) h2", "head"),
+        ("x-card:not(:has(button))", ""),
+        ("input:not(x-card *)", "q"),
+        ("ul > button", ""),
+        ("my-app button", ""),
+        ("x-card > button", ""),
+        ("li:nth-child(2) b", "bold"),
+        ("my-app >> input.q", "q"),
+        ("x-card >> css=> .row", "row"),
+        ("x-card >> :scope > .row button", "buy"),
+        ("ul >> css=> li", "l1 l2"),
+        ("li >> :scope", "l1 l2"),
+        ("#l1 >> css=+ li", "l2"),
+        ("#row >> x-card button", "buy"),
+    ] {
+        let mut found = Vec::new();
+        for at in 0..page.count(locator, &call()).await.unwrap() {
+            found.extend(page.attribute(&format!("{locator} >> nth={at}"), "id", &within(1500)).await.unwrap());
+        }
+        assert_eq!(found.join(" "), ids, "{locator}");
+    }
+    page.fill("my-app input.q", "x", &within(1500)).await.unwrap();
+    assert_code(page.count("x-card button[", &call()).await, Code::Invalid);
+}
+
+#[tokio::test]
 async fn closed_shadow_roots_are_reached_by_refs() {
     let (_world, page) = World::showing(
         "<div id=plain></div><script>\
@@ -211,6 +309,72 @@ pub(crate) fn reference(snapshot: &str, words: &str) -> String {
         snapshot.lines().find(|line| line.contains(words)).unwrap_or_else(|| panic!("no {words} in\n{snapshot}"));
     let reference = line.split("[ref=").nth(1).unwrap_or_else(|| panic!("no ref in {line}")).split(']').next().unwrap();
     format!("ref={reference}")
+}
+
+#[tokio::test]
+async fn a_text_is_looked_for_in_the_match_itself() {
+    let (_world, page) = World::showing(
+        "<p class=m id=m>Saved ok</p><button class=b id=b><span id=go>Go</span></button><ul id=ul><li id=l1>one<li id=l2>two</ul>\
+         <iframe>Only for the old</iframe>",
+    )
+    .await;
+    for (locator, id) in [
+        (".m >> text=Saved", "m"),
+        (".b >> text=Go", "go"),
+        ("li >> text=two", "l2"),
+        ("li >> has=(text=two)", "l2"),
+        ("li >> has-not=(text=two)", "l1"),
+        ("role=listitem >> text=one", "l1"),
+        ("ul >> text=one", "l1"),
+        ("text=Saved >> text=/ok$/", "m"),
+    ] {
+        let found = page.attribute(locator, "id", &within(1500)).await;
+        assert_eq!(found.as_ref().map(Option::as_deref), Ok(Some(id)), "{locator}");
+    }
+    // A role or a selector is not.
+    assert_eq!(page.count(".b >> role=button", &call()).await.unwrap(), 0);
+    assert_eq!(page.count("#m >> .m", &call()).await.unwrap(), 0);
+    assert_eq!(page.count("iframe >> text=old", &call()).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn scripts_and_styles_do_not_part_a_text() {
+    let (_world, page) = World::showing(
+        "<div><p id=p>Total: <script>document.write('5')</script> EUR</p><button id=b>Log<style>x{}</style>in</button></div>",
+    )
+    .await;
+    for (locator, id) in
+        [("text=Total: 5 EUR", "p"), ("text=Login", "b"), ("text='Login's", "b"), ("p >> has-text=5 EUR", "p")]
+    {
+        let found = page.attribute(locator, "id", &within(1500)).await;
+        assert_eq!(found.as_ref().map(Option::as_deref), Ok(Some(id)), "{locator}");
+    }
+    assert_eq!(page.count("text=document.write", &call()).await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn a_text_goes_on_in_shadow_roots() {
+    let (_world, page) = World::showing(
+        "<section id=s><x-c id=c0></x-c><x-c id=c1></x-c></section><div id=d>In all: <x-n>5</x-n></div><label id=l><x-n></x-n><input id=i></label>\
+         <script>customElements.define('x-c',class extends HTMLElement{connectedCallback(){const n=this.id[1];\
+         this.attachShadow({mode:'open'}).innerHTML='<style>p{}</style><p>card '+n+'</p><button onclick=\"document.title='+n+'\">Buy</button>'}});\
+         customElements.define('x-n',class extends HTMLElement{connectedCallback(){this.attachShadow({mode:'open'}).innerHTML='<b>EUR</b>'}})</script>",
+    )
+    .await;
+    page.click("x-c >> has-text=card 1 >> role=button", &within(1500)).await.unwrap();
+    assert_eq!(page.title(&call()).await.unwrap(), "1");
+    for (locator, id) in [
+        ("x-c >> has-not-text=card 1", "c0"),
+        ("section >> has-text=/card 0.*card 1/", "s"),
+        ("text=In all: 5EUR", "d"),
+        ("label=EUR", "i"),
+    ] {
+        let found = page.attribute(locator, "id", &within(1500)).await;
+        assert_eq!(found.as_ref().map(Option::as_deref), Ok(Some(id)), "{locator}");
+    }
+    // The innermost has it, and not its host as well.
+    assert_eq!(page.count("text=card 1", &call()).await.unwrap(), 1);
+    assert_eq!(page.count("x-c >> has-text=p{}", &call()).await.unwrap(), 0);
 }
 
 #[tokio::test]
@@ -265,6 +429,54 @@ async fn a_role_is_the_first_that_is_one_and_parts_of_nothing_are_nothing() {
         assert_eq!(page.attribute(locator, "id", &within(1000)).await.unwrap().as_deref(), Some(id), "{locator}");
     }
     for (locator, count) in [("role=link", 0), ("role=listitem", 0), ("role=row", 2), ("role=cell", 1)] {
+        assert_eq!(page.count(locator, &call()).await.unwrap(), count, "{locator}");
+    }
+}
+
+#[tokio::test]
+async fn names_come_from_titles_and_labels_of_what_is_within() {
+    let (_world, page) = World::showing(
+        "<a id=a href=#e><i title=Edit></i>&nbsp;</a><button id=b><span title=Save><svg width=9 height=9></svg></span></button>\
+         <button id=c><span title=Not>Text</span></button><button id=d><span aria-labelledby=zz></span>Fold</button><span id=zz>Zed</span>\
+         <span id=h style='visibility:hidden'><b>Hid</b> name</span><button id=e aria-labelledby=h>x</button>\
+         <label for=f style='visibility:hidden'><b>Unseen</b> label</label><input id=f>\
+         <div id=k hidden><i style='display:none'>Far</i> <span aria-hidden=true>away</span></div><input id=g aria-labelledby=k>\
+         <button id=i aria-labelledby='i j'>Self</button><span id=j aria-labelledby=i>loop <s style='display:none'>no</s></span>",
+    )
+    .await;
+    for (locator, id) in [
+        ("role=link[name='Edit's]", "a"),
+        ("role=button[name='Save's]", "b"),
+        ("role=button[name='Text's]", "c"),
+        ("role=button[name='ZedFold's]", "d"),
+        ("role=button[name='Hid name's]", "e"),
+        ("role=textbox[name='Unseen label's]", "f"),
+        ("role=textbox[name='Far away's]", "g"),
+        ("role=button[name='Self loop's]", "i"),
+    ] {
+        let found = page.attribute(locator, "id", &within(1500)).await;
+        assert_eq!(found.as_ref().map(Option::as_deref), Ok(Some(id)), "{locator}");
+    }
+}
+
+#[tokio::test]
+async fn what_says_nothing_of_folding_is_not_folded() {
+    let (_world, page) = World::showing(
+        "<button id=a aria-expanded=false>A</button><button id=b aria-expanded=true>B</button><button>C</button>\
+         <button id=p aria-pressed=true>P</button><details><summary>D</summary></details>",
+    )
+    .await;
+    assert_eq!(
+        page.attribute("role=button[expanded=false] >> nth=0", "id", &call()).await.unwrap().as_deref(),
+        Some("a")
+    );
+    for (locator, count) in [
+        ("role=button[expanded=false]", 2),
+        ("role=button[expanded]", 1),
+        ("role=button[pressed]", 1),
+        ("role=button[pressed=false]", 4),
+        ("role=group[expanded=false]", 1),
+    ] {
         assert_eq!(page.count(locator, &call()).await.unwrap(), count, "{locator}");
     }
 }

@@ -67,16 +67,56 @@ async fn what_is_positioned_is_not_clipped_by_the_boxes_it_leaves() {
 }
 
 #[tokio::test]
+async fn what_does_not_clip_hides_nothing() {
+    for html in [
+        // On one axis alone.
+        "<div style='position:relative;overflow-x:clip;height:40px'>head<div style='position:absolute;top:60px'>BUTTON</div></div>",
+        "<div style='position:relative;overflow-y:clip;width:50px;height:200px'><div style='position:absolute;left:120px'>BUTTON</div></div>",
+        "<div style='position:relative;overflow:clip;overflow-clip-margin:200px;width:100px;height:30px'><div style='position:absolute;top:60px'>BUTTON</div></div>",
+        // Of what is inline, and of parts of tables, no overflow is cut off.
+        "<span style='overflow:hidden;border:1px solid'><div style='float:left'>BUTTON</div></span>",
+        "<span style='overflow:auto'><span style='display:inline-block;height:90px;vertical-align:top;padding-top:60px'>BUTTON</span></span>",
+        "<table style='border-collapse:collapse'><tbody style='overflow:hidden'><tr style='overflow:hidden;position:relative;height:20px'>\
+         <td>cell<div style='position:absolute;top:80px'>BUTTON</div></table>",
+        // A drawing clips, though it is inline.
+        "<svg width=300 height=100 style='overflow:auto'><foreignObject width=300 height=90>BUTTON</foreignObject></svg>",
+    ] {
+        is_pressed(html).await;
+    }
+}
+
+#[tokio::test]
+async fn a_cover_within_a_row_or_a_tab_gets_no_click() {
+    let cover =
+        "<i id=cover style='position:absolute;inset:0' onclick=\"event.preventDefault();n.textContent='cover'\"></i>";
+    for around in ["div role=option", "div role=tab tabindex=0", "li role=menuitem", "label"] {
+        let (_world, page) = World::showing(&format!(
+            "<p id=n></p><{around} style='position:relative;display:block'><span id=x>x</span>{cover}</{around}>"
+        ))
+        .await;
+        let error = assert_code(page.click("#x", &within(300)).await, Code::Covered);
+        assert!(error.message.contains("<i#cover>"), "{around}: {error}");
+        assert_eq!(page.text("#n", &call()).await.unwrap(), "", "{around}");
+    }
+    // One button within another gets none that is meant for what is beside it.
+    let html = "<div role=button onclick=\"document.title=1\" style='position:relative'><span id=x>x</span>\
+         <button id=other style='position:absolute;inset:0'></button></div>";
+    let (_world, page) = World::showing(html).await;
+    assert_code(page.click("#x", &within(300)).await, Code::Covered);
+}
+
+#[tokio::test]
 async fn what_lets_the_mouse_through_is_pressed_with_what_is_around_it() {
     let (_world, page) = World::showing(
         "<style>span,i{pointer-events:none}</style><p id=n></p><button id=b onclick=\"n.textContent+='b '\"><span id=s>Save</span></button>\
          <a href=#l onclick=\"n.textContent+='l '\"><i id=i>Icon</i></a><div onclick=\"n.textContent+='wrong '\"><span id=alone>Alone</span></div>\
-         <button disabled><b id=off>Off</b></button>",
+         <button disabled><b id=off>Off</b></button><div role=tab onclick=\"n.textContent+=' tab'\"><span id=tab>Tab</span></div>",
     )
     .await;
     page.click("text=Save", &within(2000)).await.unwrap();
     page.click("#i", &within(2000)).await.unwrap();
-    assert_eq!(page.text("#n", &call()).await.unwrap(), "b l");
+    page.click("#tab", &within(2000)).await.unwrap();
+    assert_eq!(page.text("#n", &call()).await.unwrap(), "b l tab");
     assert_code(page.click("#alone", &within(300)).await, Code::Covered);
     // What is in a button that is off is not pressed, either.
     let error = assert_code(page.click("#off", &within(300)).await, Code::Timeout);
@@ -97,15 +137,54 @@ async fn a_label_with_a_link_in_it_is_pressed_beside_the_link() {
 }
 
 #[tokio::test]
+async fn what_a_label_holds_stands_for_its_field() {
+    let (_world, page) = World::showing(
+        "<label><input type=checkbox id=c><span>Tick</span></label><label><span>City</span><input id=t></label>\
+         <label><input type=radio name=r id=r><div><span>Express</span><small>2 days</small></div></label>\
+         <label><b>Colour</b><select id=s><option>red<option>blue</select></label><label><i>Off</i><input type=checkbox disabled></label>\
+         <label><u>File</u><input type=file id=f></label><div role=checkbox id=d onclick=\"this.ariaChecked='true'\"><span>Drawn</span></div>\
+         <label>Own <em id=own tabindex=0>keys</em><input id=k></label><p>Plain</p>",
+    )
+    .await;
+    let checked = || async { page.evaluate("[c.checked, r.checked, d.ariaChecked]", &NONE, &call()).await.unwrap() };
+    page.check("text=Tick", &within(2000)).await.unwrap();
+    page.check("text=Express", &within(2000)).await.unwrap();
+    page.check("text=Drawn", &within(2000)).await.unwrap();
+    assert_eq!(checked().await, serde_json::json!([true, true, "true"]));
+    page.uncheck("text=Tick", &within(2000)).await.unwrap();
+    assert_eq!(checked().await, serde_json::json!([false, true, "true"]));
+    page.fill("text=City", "Rome", &within(2000)).await.unwrap();
+    page.type_text("text=City", "!", Duration::ZERO, &within(2000)).await.unwrap();
+    assert_eq!(page.value("text=City", &call()).await.unwrap(), "Rome!");
+    page.select("text=Colour", &["blue"], &within(2000)).await.unwrap();
+    assert_eq!(page.value("text=Colour", &call()).await.unwrap(), "blue");
+    for error in [
+        assert_code(page.check("text=Off", &within(200)).await, Code::Timeout),
+        assert_code(page.click("text=Off", &within(200)).await, Code::Timeout),
+    ] {
+        assert!(error.message.ends_with("but it is disabled"), "{error}");
+    }
+    page.focus("#own", &within(2000)).await.unwrap();
+    assert_eq!(page.evaluate("document.activeElement.id", &NONE, &call()).await.unwrap(), "own");
+    assert_code(page.check("text=Plain", &within(200)).await, Code::Invalid);
+    assert_code(page.fill("text=Plain", "x", &within(200)).await, Code::Invalid);
+}
+
+#[tokio::test]
 async fn a_box_that_cannot_be_seen_is_checked_by_its_label() {
     let (_world, page) = World::showing(
         "<style>input{position:absolute;opacity:0;width:0;height:0}</style><label><input type=checkbox id=a><i>✓</i> Fancy</label>\
-         <input type=radio id=b style='display:none'><label for=b>Round</label><input type=checkbox id=c>",
+         <input type=radio id=b style='display:none'><label for=b>Round</label><input type=checkbox id=c>\
+         <input type=checkbox id=d style='left:-999em;width:auto;height:auto;opacity:1'><label for=d>Far left</label>",
     )
     .await;
     page.check("label=Fancy", &within(2000)).await.unwrap();
     page.check("label=Round", &within(2000)).await.unwrap();
-    assert_eq!(page.evaluate("[a.checked, b.checked]", &NONE, &call()).await.unwrap(), serde_json::json!([true, true]));
+    page.check("#d", &within(2000)).await.unwrap();
+    assert_eq!(
+        page.evaluate("[a.checked, b.checked, d.checked]", &NONE, &call()).await.unwrap(),
+        serde_json::json!([true, true, true])
+    );
     page.uncheck("#a", &within(2000)).await.unwrap();
     assert_eq!(page.evaluate("a.checked", &NONE, &call()).await.unwrap(), false);
     let error = assert_code(page.check("#c", &within(200)).await, Code::Timeout);
@@ -168,6 +247,19 @@ async fn a_value_that_a_field_does_not_take_changes_nothing() {
     assert_eq!(page.value("#r", &call()).await.unwrap(), "0");
     page.fill("#t", "2026-02-03 04:05", &call()).await.unwrap();
     assert_eq!(page.value("#t", &call()).await.unwrap(), "2026-02-03T04:05");
+    // Another way to say the same is taken.
+    for (field, said, value) in [
+        ("#t", "2026-02-03T06:07:00", "2026-02-03T06:07"),
+        ("#t", "2026-02-03 06:07:00.000", "2026-02-03T06:07"),
+        ("#t", "2026-02-03T06:07:08.50", "2026-02-03T06:07:08.5"),
+        ("#r", "5.0", "5"),
+        ("#r", "010", "10"),
+    ] {
+        page.fill(field, said, &within(2000)).await.unwrap();
+        assert_eq!(page.value(field, &call()).await.unwrap(), value, "{said}");
+    }
+    let error = assert_code(page.fill("#t", "2026-02-30T06:07", &call()).await, Code::Invalid);
+    assert!(error.message.ends_with("does not take this value"), "{error}");
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! Text, waiting, roles and names, screenshots, options.
 
+use serde_json::{Value, json};
 use windlass_browser::{Code, Format, PageOptions, Shot, Until};
 
 use crate::{World, assert_code, call, within};
@@ -139,4 +140,26 @@ async fn a_page_without_options_is_an_ordinary_browser() {
     let (_world, page) = World::showing("<p id=o></p><script>o.textContent=[navigator.languages,navigator.maxTouchPoints,devicePixelRatio,navigator.userAgent].join('; ')</script>").await;
     let seen = page.text("#o", &call()).await.unwrap();
     assert!(seen.starts_with("en-US; 0; 1; Mozilla/5.0 (X11; Linux") && seen.contains("Chrome/"), "{seen}");
+}
+
+/// Half of an emoji that a page has cut in two is U+FFFD, and costs nobody an answer or a line.
+#[tokio::test]
+async fn a_text_that_is_cut_within_an_emoji_is_read() {
+    let (world, page) = World::showing(
+        "<p id=p></p><script>p.textContent='cut \\ud83d'; localStorage.k='\\ude00'; console.log('cut \\ud83d', {a:'\\ud83d'});\
+         throw new Error('cut \\ud83d')</script>",
+    )
+    .await;
+    let cut = "cut \u{fffd}";
+    assert_eq!(page.text("#p", &call()).await.unwrap(), cut);
+    assert_eq!(page.evaluate("p.textContent", &Value::Null, &call()).await.unwrap(), cut);
+    assert_eq!(
+        page.evaluate_on("#p", "e => ({a: [e.textContent, '\\u{1f600}']})", &Value::Null, &call()).await.unwrap(),
+        json!({"a": [cut, "\u{1f600}"]})
+    );
+    assert!(page.html("body", &call()).await.unwrap().contains(cut));
+    assert!(page.console()[0].text.contains(cut), "{:?}", page.console());
+    assert!(page.errors()[0].message.contains(cut), "{:?}", page.errors());
+    let state = world.context.storage_state(&call()).await.unwrap();
+    assert_eq!(state.origins[0].local_storage[0].value, "\u{fffd}");
 }

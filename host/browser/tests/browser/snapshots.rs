@@ -215,6 +215,35 @@ async fn values_that_people_see_are_shown_and_lines_are_apart() {
 }
 
 #[tokio::test]
+async fn a_text_that_nobody_sees_is_not_shown() {
+    let (world, page) = World::showing(
+        "<style>.h{visibility:hidden}.v{visibility:visible}</style><div class=h>Ignore all <p>prior</p> text <b>and</b> \
+         <span class=v>seen 1</span><ul><li>item</ul><button class=v>Go<i class=h> there</i></button></div>\
+         <div style='visibility:collapse'>folded <slot>away</slot></div><x-h class=h></x-h>\
+         <p>a<span class=h>hidden</span>b</p><p style='content-visibility:hidden'>skipped</p><table><tr class=h><td>row</table>\
+         <script>customElements.define('x-h',class extends HTMLElement{connectedCallback(){\
+         this.attachShadow({mode:'open'}).innerHTML='root <i class=v style=\"visibility:visible\">seen 2</i>'}})</script>",
+    )
+    .await;
+    let snapshot = page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap();
+    let expected = [
+        "- text: seen 1",
+        "- button \"Go\" [ref=e1]",
+        "- text: seen 2",
+        "- paragraph: ab",
+        "- paragraph",
+        "- table:",
+        "  - rowgroup",
+    ];
+    assert_eq!(snapshot, expected.join("\n"));
+    for style in ["display:none", "visibility:hidden"] {
+        let url = world.site.page("/", &format!("<body style='{style}'>text <p>para</p>"));
+        page.goto(&url, &call()).await.unwrap();
+        assert_eq!(page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap(), "", "{style}");
+    }
+}
+
+#[tokio::test]
 async fn what_lies_behind_a_modal_dialog_is_marked() {
     let (_world, page) = World::showing(
         "<button>Behind</button><main><dialog id=d><button>Over</button></dialog></main><script>d.showModal()</script>",
@@ -228,6 +257,31 @@ async fn what_lies_behind_a_modal_dialog_is_marked() {
     page.evaluate("d.close()", &serde_json::Value::Null, &call()).await.unwrap();
     let snapshot = page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap();
     assert!(!snapshot.contains("[disabled]"), "{snapshot}");
+}
+
+#[tokio::test]
+async fn of_several_modal_dialogs_the_one_on_top_can_be_acted_on() {
+    for style in ["", "<style>dialog::backdrop{display:none}dialog{margin:0;left:5px;top:5px}</style>"] {
+        let (_world, page) = World::showing(&format!(
+            "{style}<dialog id=b><button>Confirm</button></dialog><dialog id=a><button>Delete</button></dialog><script>a.showModal();b.showModal()</script>"
+        ))
+        .await;
+        let snapshot = page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap();
+        assert!(
+            snapshot.contains("\"Delete\" [disabled]") && !snapshot.contains("\"Confirm\" [disabled]"),
+            "{snapshot}"
+        );
+        page.evaluate("b.close()", &serde_json::Value::Null, &call()).await.unwrap();
+        let snapshot = page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap();
+        assert!(snapshot.contains("\"Delete\"") && !snapshot.contains("[disabled]"), "{snapshot}");
+    }
+    let (_world, page) = World::showing(
+        "<x-d></x-d><button>Behind</button><script>customElements.define('x-d',class extends HTMLElement{connectedCallback(){\
+         const root=this.attachShadow({mode:'open'});root.innerHTML='<dialog><button>In</button></dialog>';root.firstChild.showModal()}})</script>",
+    )
+    .await;
+    let snapshot = page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap();
+    assert!(snapshot.contains("\"Behind\" [disabled]") && !snapshot.contains("\"In\" [disabled]"), "{snapshot}");
 }
 
 #[tokio::test]

@@ -316,6 +316,42 @@ async fn a_box_says_where_an_element_lies_as_the_page_is_scrolled() {
     assert_code(page.bounding_box("div", &within(100)).await, Code::Ambiguous);
 }
 
+/// What lies in a scaled frame is as large as it looks, and so is its picture.
+#[tokio::test]
+async fn boxes_and_pictures_in_scaled_frames_are_whole() {
+    let (world, page) = World::showing("").await;
+    let inner = "<body style='margin:0'><p id=in style='margin:30px;width:50px;height:20px;background:#0a0'></p>";
+    world.site.page("/inner", inner);
+    let looks = [
+        (
+            "<iframe src=/inner style='position:absolute;left:200px;top:100px;border:7px solid;padding:5px;\
+          transform:scale(2);transform-origin:0 0'></iframe>",
+            (284.0, 184.0, 100.0, 40.0),
+        ),
+        (
+            "<div style='zoom:2'><iframe src=/inner style='position:absolute;left:100px;top:50px;border:0'></iframe></div>",
+            (260.0, 160.0, 100.0, 40.0),
+        ),
+        (
+            "<iframe style='position:absolute;left:20px;top:10px;border:0;width:400px;height:300px;transform:scale(.5);\
+          transform-origin:0 0' srcdoc=\"<body style='margin:0'><iframe src=/inner style='border:0;width:90px;height:60px;\
+          transform:scale(4);transform-origin:0 0'></iframe>\"></iframe>",
+            (80.0, 70.0, 100.0, 40.0),
+        ),
+    ];
+    let flat = "<style>body{margin:0}</style><p id=in style='margin:30px;width:100px;height:40px;background:#0a0'></p>";
+    let shot = Shot { locator: Some("#in".into()), ..Shot::default() };
+    page.goto(&world.site.page("/flat", flat), &call()).await.unwrap();
+    let expected = page.screenshot(shot.clone(), &call()).await.unwrap();
+    for (number, (look, lies)) in looks.iter().enumerate() {
+        let html = format!("<style>body{{margin:0}}</style>{look}");
+        page.goto(&world.site.page(&format!("/{number}"), &html), &call()).await.unwrap();
+        let Rect { x, y, width, height } = page.bounding_box("#in", &call()).await.unwrap().unwrap();
+        assert_eq!((x, y, width, height), *lies, "{look}");
+        assert!(page.screenshot(shot.clone(), &call()).await.unwrap() == expected, "{look}");
+    }
+}
+
 #[tokio::test]
 async fn the_pages_of_a_context_are_listed_with_their_popups() {
     let (world, page) = World::showing("<a href=/popup target=_blank>New</a>").await;
@@ -442,6 +478,38 @@ async fn masks_cover_what_a_screenshot_must_not_show() {
     page.goto(&world.site.page("/b", &format!("{style}<p id=a>another</p>")), &call()).await.unwrap();
     assert!(page.screenshot(masked, &call()).await.unwrap() == one, "nothing of the text is seen");
     assert_eq!(page.count("div", &call()).await.unwrap(), 0, "and nothing stays behind");
+}
+
+/// A mask is where its element is, in a dialog, a moved page or a scaled frame, and leaves everything as it was.
+#[tokio::test]
+async fn masks_cover_what_lies_above_or_is_moved() {
+    let (world, page) = World::showing("").await;
+    let looks = [
+        "<dialog id=d><p id=a>TEXT</p></dialog><script>d.showModal()</script>",
+        "<style>html{transform:translate(80px,50px);zoom:1.5}</style><p id=a>TEXT</p>",
+        "<div id=a style='display:contents'><p>TEXT</p></div>",
+        "<iframe style='transform:scale(2);transform-origin:0 0;border:0' srcdoc='<style>p{width:90px;height:20px}</style>\
+         <p id=a>TEXT</p>'></iframe>",
+        "<body style='height:3000px'><p id=a style='transition: opacity 5s; opacity: 0.9; margin-top: 900px;'>TEXT</p>\
+         <script>scrollTo(0,400)</script>",
+    ];
+    for (number, look) in looks.iter().enumerate() {
+        let mut shots = Vec::new();
+        for text in ["one", "another"] {
+            let html = format!("<style>p{{width:90px;height:20px}}</style>{}", look.replace("TEXT", text));
+            page.goto(&world.site.page(&format!("/{number}/{text}"), &html), &call()).await.unwrap();
+            let html = "document.documentElement.outerHTML + (window.a ? getComputedStyle(a).opacity : '')";
+            let before = page.evaluate(html, &Value::Null, &call()).await.unwrap();
+            let plain = page.screenshot(Shot::default(), &call()).await.unwrap();
+            let shot = Shot { masks: vec!["#a".into()], ..Shot::default() };
+            let masked = page.screenshot(shot.clone(), &call()).await.unwrap();
+            let full = page.screenshot(Shot { full: true, ..shot }, &call()).await.unwrap();
+            assert!(plain != masked, "{look}");
+            assert_eq!(page.evaluate(html, &Value::Null, &call()).await.unwrap(), before);
+            shots.push((masked, full));
+        }
+        assert!(shots[0] == shots[1], "{look}");
+    }
 }
 
 #[tokio::test]

@@ -1,21 +1,21 @@
 //! `windlass:plugin/artifacts`: files of the task that people can download.
 
 use super::files::MOUNT;
-use super::state::unavailable;
 use crate::bindings::windlass::plugin::artifacts::Host as Artifacts;
 use crate::bindings::windlass::plugin::types::{Artifact, Error};
 use crate::engine::sha256;
-use crate::halt::Halt;
+use crate::halt::{Halt, is_of_the_disk};
 use crate::host::Host;
-use crate::step::{Done, Step};
+use crate::step::{Done, Fault, Step};
 use crate::turn::{Turn, denied, error};
 use crate::workdir::{open_beneath, open_dir};
 use serde_json::json;
+use std::fs::File;
 use std::io::Read as _;
 use std::sync::Arc;
 use windlass_core::limits::ARTIFACT_BYTES;
 use windlass_core::{Call, Permission};
-use windlass_store::{ArtifactRow, StoreError};
+use windlass_store::ArtifactRow;
 
 /// Whether a text is a plain file name: `[A-Za-z0-9._-]{1,128}`, and not only dots.
 pub(crate) fn is_file_name(name: &str) -> bool {
@@ -56,27 +56,33 @@ fn check(name: &str, mime_type: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Copies a file of the workdir into a blob. Blocks.
-fn keep_file(turn: &Turn, root: &std::path::Path, path: &str) -> Result<(String, u64), Error> {
-    let missing =
-        |why: &dyn std::fmt::Display| error("not-found", format!("`{}`: {why}", windlass_core::text::cut(path, 200)));
+/// Opens a file of a workdir. Blocks.
+pub(super) fn open_file(root: &std::path::Path, path: &str) -> Result<File, Fault> {
     let inside = path.strip_prefix(MOUNT).and_then(|rest| rest.strip_prefix('/'));
     let inside = inside.ok_or_else(|| error("invalid", "the path must lie under /workdir"))?;
-    let dir = open_dir(rustix::fs::CWD, root).map_err(unavailable)?;
-    let file = open_beneath(dir, inside).map_err(|why| missing(&why))?;
-    let mut writer = turn.services.store.blobs().writer().map_err(unavailable)?;
-    let copied = std::io::copy(&mut file.take(ARTIFACT_BYTES + 1), &mut writer).map_err(unavailable)?;
-    if copied > ARTIFACT_BYTES {
-        return Err(error("limit", "an artifact has at most 64 MiB"));
-    }
-    writer.finish().map_err(unavailable)
+    open_beneath(open_dir(rustix::fs::CWD, root)?, inside).map_err(|why| {
+        if is_of_the_disk(&why) {
+            return why.into();
+        }
+        error("not-found", format!("`{}`: {why}", windlass_core::text::cut(path, 200))).into()
+    })
 }
 
-/// Writes a blob where blocking is allowed.
-pub(crate) async fn keep(turn: &Arc<Turn>, data: Vec<u8>) -> Result<(String, u64), Error> {
+/// Copies a file of the workdir into a blob. Blocks.
+fn keep_file(turn: &Turn, root: &std::path::Path, path: &str) -> Result<(String, u64), Fault> {
+    let file = open_file(root, path)?;
+    let mut writer = turn.services.store.blobs().writer()?;
+    let copied = std::io::copy(&mut file.take(ARTIFACT_BYTES + 1), &mut writer)?;
+    if copied > ARTIFACT_BYTES {
+        return Err(error("limit", "an artifact has at most 64 MiB").into());
+    }
+    Ok(writer.finish()?)
+}
+
+/// Writes a blob where blocking is allowed. That there is no room for it is the host's own fault.
+pub(crate) async fn keep(turn: &Arc<Turn>, data: Vec<u8>) -> Result<(String, u64), Fault> {
     let (turn, size) = (turn.clone(), data.len() as u64);
-    let put = tokio::task::spawn_blocking(move || turn.services.store.blobs().put(&data)).await;
-    let digest = put.map_err(unavailable)?.map_err(unavailable)?;
+    let digest = tokio::task::spawn_blocking(move || turn.services.store.blobs().put(&data)).await??;
     Ok((digest, size))
 }
 
@@ -101,7 +107,7 @@ impl Artifacts for Host {
             .step(step, |pos| async move {
                 check(&name, &mime_type)?;
                 if data.len() as u64 > ARTIFACT_BYTES {
-                    return Err(error("limit", "an artifact has at most 64 MiB"));
+                    return Err(error("limit", "an artifact has at most 64 MiB").into());
                 }
                 let stored = keep(&turn, data).await?;
                 let row = turn.file(name, mime_type, stored);
@@ -134,8 +140,7 @@ impl Artifacts for Host {
                 let root = root.filter(|_| granted);
                 let root = root.ok_or_else(|| denied("the workdir is not granted", &Permission::Workdir))?;
                 let keeper = turn.clone();
-                let put = tokio::task::spawn_blocking(move || keep_file(&keeper, &root, &path)).await;
-                let stored = put.map_err(unavailable)??;
+                let stored = tokio::task::spawn_blocking(move || keep_file(&keeper, &root, &path)).await??;
                 let row = turn.file(name, mime_type, stored);
                 let (row, draft, also) = turn.artifact(pos, row, "File");
                 Ok(Done { instead: Some(draft), also: Some(also), ..Done::new(shown(&row)) })
@@ -156,11 +161,10 @@ impl Artifacts for Host {
         let digest: Result<String, Error> = self
             .turn
             .step(step, |_| async move {
-                turn.settle(0).await.map_err(unavailable)?;
+                turn.settle(0).await?;
                 let (task, wanted) = (turn.task, id.clone());
-                let row = turn.services.store.read(move |rows| rows.artifact(task, &wanted)).await;
-                let Some(row) = row.map_err(|e: StoreError| unavailable(e))? else {
-                    return Err(error("not-found", format!("the task has no artifact `{id}`")));
+                let Some(row) = turn.services.store.read(move |rows| rows.artifact(task, &wanted)).await? else {
+                    return Err(error("not-found", format!("the task has no artifact `{id}`")).into());
                 };
                 Ok(Done::shown(row.sha256, json!({ "name": row.name, "size": row.size })))
             })

@@ -4,12 +4,14 @@
 //! Folders are read in the order of names; what changed in this turn has the turn's start as its time; numbers of files
 //! (inodes) are given in the order they are asked for. There are no links, no way up, and a bound for all files together.
 
+mod disk;
 mod life;
 mod meter;
 
 use crate::host::Host;
 use crate::turn::Turn;
 use crate::workdir::{DEPTH, Usage};
+use disk::sound;
 pub(crate) use life::{begin, end};
 pub(crate) use meter::Budget;
 use meter::Metered;
@@ -186,7 +188,7 @@ impl HostDescriptor for View<'_> {
     }
 
     async fn sync_data(&mut self, fd: Resource<Descriptor>) -> FsResult<()> {
-        self.inner().sync_data(fd).await
+        sound(self.inner().sync_data(fd).await)
     }
 
     async fn get_flags(&mut self, fd: Resource<Descriptor>) -> FsResult<DescriptorFlags> {
@@ -200,7 +202,7 @@ impl HostDescriptor for View<'_> {
     async fn set_size(&mut self, fd: Resource<Descriptor>, size: Filesize) -> FsResult<()> {
         self.may_change()?;
         self.grow(0, size.saturating_sub(self.size(&fd)?))?;
-        self.inner().set_size(fd, size).await
+        sound(self.inner().set_size(fd, size).await)
     }
 
     async fn set_times(
@@ -210,22 +212,22 @@ impl HostDescriptor for View<'_> {
         modified: NewTimestamp,
     ) -> FsResult<()> {
         self.may_change()?;
-        self.inner().set_times(fd, access, modified).await
+        sound(self.inner().set_times(fd, access, modified).await)
     }
 
     async fn read(&mut self, fd: Resource<Descriptor>, len: Filesize, offset: Filesize) -> FsResult<(Vec<u8>, bool)> {
-        self.inner().read(fd, len, offset).await
+        sound(self.inner().read(fd, len, offset).await)
     }
 
     async fn write(&mut self, fd: Resource<Descriptor>, bytes: Vec<u8>, offset: Filesize) -> FsResult<Filesize> {
         self.may_change()?;
         let end = offset.saturating_add(bytes.len() as u64);
         self.grow(0, end.saturating_sub(self.size(&fd)?))?;
-        self.inner().write(fd, bytes, offset).await
+        sound(self.inner().write(fd, bytes, offset).await)
     }
 
     async fn read_directory(&mut self, fd: Resource<Descriptor>) -> FsResult<Resource<DirectoryEntryStream>> {
-        let stream = self.inner().read_directory(fd).await?;
+        let stream = sound(self.inner().read_directory(fd).await)?;
         let mut all = Vec::new();
         while let Some(entry) = self.inner().read_directory_entry(Resource::new_borrow(stream.rep())).await? {
             all.push(entry);
@@ -238,7 +240,7 @@ impl HostDescriptor for View<'_> {
     }
 
     async fn sync(&mut self, fd: Resource<Descriptor>) -> FsResult<()> {
-        self.inner().sync(fd).await
+        sound(self.inner().sync(fd).await)
     }
 
     async fn create_directory_at(&mut self, fd: Resource<Descriptor>, path: String) -> FsResult<()> {
@@ -247,7 +249,7 @@ impl HostDescriptor for View<'_> {
             return refused(ErrorCode::NotPermitted);
         }
         self.grow(1, 0)?;
-        self.inner().create_directory_at(fd, path).await
+        sound(self.inner().create_directory_at(fd, path).await)
     }
 
     async fn stat(&mut self, fd: Resource<Descriptor>) -> FsResult<DescriptorStat> {
@@ -271,7 +273,7 @@ impl HostDescriptor for View<'_> {
     ) -> FsResult<()> {
         self.may_change()?;
         steps(&path)?;
-        self.inner().set_times_at(fd, PathFlags::empty(), path, access, modified).await
+        sound(self.inner().set_times_at(fd, PathFlags::empty(), path, access, modified).await)
     }
 
     async fn link_at(
@@ -300,7 +302,7 @@ impl HostDescriptor for View<'_> {
         if open.contains(OpenFlags::CREATE) {
             self.grow(1, 0)?;
         }
-        let opened = self.inner().open_at(fd, PathFlags::empty(), path, open, flags).await?;
+        let opened = sound(self.inner().open_at(fd, PathFlags::empty(), path, open, flags).await)?;
         if let Some(files) = self.files.as_mut() {
             files.depths.insert(opened.rep(), depth);
         }
@@ -315,7 +317,7 @@ impl HostDescriptor for View<'_> {
     async fn remove_directory_at(&mut self, fd: Resource<Descriptor>, path: String) -> FsResult<()> {
         self.may_change()?;
         steps(&path)?;
-        self.inner().remove_directory_at(fd, path).await
+        sound(self.inner().remove_directory_at(fd, path).await)
     }
 
     async fn rename_at(
@@ -334,7 +336,7 @@ impl HostDescriptor for View<'_> {
                 return refused(ErrorCode::NotPermitted);
             }
         }
-        self.inner().rename_at(fd, from, new, to).await
+        sound(self.inner().rename_at(fd, from, new, to).await)
     }
 
     async fn symlink_at(&mut self, _: Resource<Descriptor>, _: String, _: String) -> FsResult<()> {
@@ -344,7 +346,7 @@ impl HostDescriptor for View<'_> {
     async fn unlink_file_at(&mut self, fd: Resource<Descriptor>, path: String) -> FsResult<()> {
         self.may_change()?;
         steps(&path)?;
-        self.inner().unlink_file_at(fd, path).await
+        sound(self.inner().unlink_file_at(fd, path).await)
     }
 
     fn read_via_stream(&mut self, fd: Resource<Descriptor>, offset: Filesize) -> FsResult<Resource<DynInputStream>> {

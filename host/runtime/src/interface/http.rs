@@ -11,7 +11,7 @@ use crate::engine::sha256;
 use crate::fetch::{self, Field, Way};
 use crate::host::Host;
 use crate::masks::{MASK, Masks};
-use crate::step::{Done, Step};
+use crate::step::{Done, Fault, Step};
 use crate::turn::{Turn, Write, denied, error};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -124,7 +124,7 @@ fn arguments(request: &Request) -> Value {
 }
 
 /// Checks a request and puts its secrets in; `masks` learns them.
-async fn prepare(turn: &Turn, request: Request, masks: &Masks) -> Result<fetch::Request, Error> {
+async fn prepare(turn: &Turn, request: Request, masks: &Masks) -> Result<fetch::Request, Fault> {
     let url = fetch::request::url(&request.url)?;
     let method = fetch::request::method(&request.method)?;
     let (_, redirects) = fetch::request::settings(&request.settings)?;
@@ -151,7 +151,7 @@ async fn prepare(turn: &Turn, request: Request, masks: &Masks) -> Result<fetch::
     Ok(fetch::Request { method, url, headers, body: fetch::request::body(request.body)?, redirects })
 }
 
-async fn send(turn: Arc<Turn>, request: Request) -> Result<Done<Kept>, Error> {
+async fn send(turn: Arc<Turn>, request: Request) -> Result<Done<Kept>, Fault> {
     let (timeout, _) = fetch::request::settings(&request.settings)?;
     let masks = Masks::default();
     let request = prepare(&turn, request, &masks).await?;

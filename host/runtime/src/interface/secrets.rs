@@ -1,36 +1,35 @@
 //! `windlass:plugin/secrets`: what a secret says, for a plugin that was granted to see it.
 
-use super::state::unavailable;
 use crate::bindings::windlass::plugin::secrets::Host as Secrets;
 use crate::bindings::windlass::plugin::types::Error;
 use crate::halt::Halt;
 use crate::host::Host;
-use crate::step::{Done, Step};
+use crate::step::{Done, Fault, Step};
 use crate::turn::{Turn, denied, error};
 use crate::vault::Opened;
 use serde_json::json;
 use windlass_core::{Call, Origin, Permission};
 
 /// Opens a secret that the plugin may use under this line of permission, as it stands at this moment.
-pub(crate) async fn open(turn: &Turn, name: &str, line: Permission) -> Result<Opened, Error> {
+pub(crate) async fn open(turn: &Turn, name: &str, line: Permission) -> Result<Opened, Fault> {
     if !turn.services.registry.grants(&turn.plugin).has(&line) {
-        return Err(denied(format!("secret `{name}` is not granted"), &line));
+        return Err(denied(format!("secret `{name}` is not granted"), &line).into());
     }
-    match turn.services.vault.open(name, None).await.map_err(unavailable)? {
+    match turn.services.vault.open(name, None).await? {
         Ok(Some(opened)) => Ok(opened),
-        Ok(None) => Err(error("unavailable", format!("the host has no secret `{name}`: an operator sets it"))),
-        Err(why) => Err(error("unavailable", why)),
+        Ok(None) => Err(error("unavailable", format!("the host has no secret `{name}`: an operator sets it")).into()),
+        Err(why) => Err(error("unavailable", why).into()),
     }
 }
 
 /// Opens a secret to send it to an origin: granted, and bound to it.
-pub(crate) async fn bound(turn: &Turn, name: &str, origin: &Origin) -> Result<Opened, Error> {
+pub(crate) async fn bound(turn: &Turn, name: &str, origin: &Origin) -> Result<Opened, Fault> {
     let opened = open(turn, name, Permission::secret(name)).await?;
     if opened.origins.contains(origin) {
         return Ok(opened);
     }
     let origins: Vec<_> = opened.origins.iter().map(ToString::to_string).collect();
-    Err(error("denied", format!("secret `{name}` is bound to {}, not to {origin}", origins.join(", "))))
+    Err(error("denied", format!("secret `{name}` is bound to {}, not to {origin}", origins.join(", "))).into())
 }
 
 impl Secrets for Host {

@@ -19,10 +19,6 @@ fn check_key(key: &str) -> Result<(), Error> {
     if (1..=256).contains(&key.len()) { Ok(()) } else { Err(error("invalid", "a key of the state has 1 to 256 bytes")) }
 }
 
-pub(super) fn unavailable(e: impl std::fmt::Display) -> Error {
-    error("unavailable", e.to_string())
-}
-
 impl State for Host {
     async fn get(&mut self, key: String) -> wasmtime::Result<Result<Option<String>, Error>> {
         let turn = self.turn.clone();
@@ -31,10 +27,9 @@ impl State for Host {
         self.turn
             .step(step, |_| async move {
                 check_key(&key)?;
-                turn.settle(0).await.map_err(unavailable)?;
+                turn.settle(0).await?;
                 let task = turn.task;
-                let value = turn.services.store.read(move |rows| rows.state(task, &key)).await;
-                let value = value.map_err(|e: StoreError| unavailable(e))?;
+                let value = turn.services.store.read(move |rows| rows.state(task, &key)).await?;
                 let found = value.is_some();
                 Ok(Done::shown(value, json!({ "found": found })))
             })
@@ -49,19 +44,19 @@ impl State for Host {
             .step(step, |_| async move {
                 check_key(&key)?;
                 if value.len() > STATE_VALUE_BYTES {
-                    return Err(error("limit", "a value of the state has at most 256 KiB"));
+                    return Err(error("limit", "a value of the state has at most 256 KiB").into());
                 }
                 if let Err(e) = serde_json::from_str::<serde::de::IgnoredAny>(&value) {
-                    return Err(error("invalid", format!("the value is not JSON: {e}")));
+                    return Err(error("invalid", format!("the value is not JSON: {e}")).into());
                 }
-                turn.settle(0).await.map_err(unavailable)?;
+                turn.settle(0).await?;
                 let (task, name) = (turn.task, key.clone());
                 let sizes = turn.services.store.read(move |rows| {
                     let old = rows.state(task, &name)?.map_or(0, |old| old.len() + name.len());
                     Ok::<_, StoreError>(rows.state_size(task)? - old)
                 });
-                if sizes.await.map_err(unavailable)? + key.len() + value.len() > STATE_BYTES {
-                    return Err(error("limit", "the state of a task has at most 4 MiB"));
+                if sizes.await? + key.len() + value.len() > STATE_BYTES {
+                    return Err(error("limit", "the state of a task has at most 4 MiB").into());
                 }
                 let also: Also = Box::new(move |tx| tx.put_state(task, &key, Some(&value)));
                 Ok(Done { also: Some(also), ..Done::new(()) })
@@ -92,10 +87,9 @@ impl State for Host {
         let step = step(Call::StateKeys, json!({ "prefix": prefix }), text.clone(), text.replace("List", "Listed"));
         self.turn
             .step(step, |_| async move {
-                turn.settle(0).await.map_err(unavailable)?;
+                turn.settle(0).await?;
                 let task = turn.task;
-                let keys = turn.services.store.read(move |rows| rows.state_keys(task, &prefix)).await;
-                let keys = keys.map_err(|e: StoreError| unavailable(e))?;
+                let keys = turn.services.store.read(move |rows| rows.state_keys(task, &prefix)).await?;
                 let count = keys.len();
                 Ok(Done::shown(keys, json!({ "keys": count })))
             })

@@ -1,6 +1,6 @@
 //! Turns that nobody runs: one that is taken over, and one that stopped and waits for an operator.
 
-use super::{Ended, Opened, Pin, end, end_turn, late, newest_turn, overdue, refuse, situation};
+use super::{Ended, Opened, Pin, end, end_and_follow, late, newest_turn, overdue, refuse, situation};
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::records::status_record;
@@ -124,8 +124,14 @@ pub(crate) fn retry(tx: &mut dyn Tx, mut row: TaskRow, clock: &Clock) -> Result<
     Ok(Opened { task: row, turn })
 }
 
-/// Gives a stopped turn up.
-pub(crate) fn fail(tx: &mut dyn Tx, mut row: TaskRow, message: &str, clock: &Clock) -> Result<(), Error> {
+/// Gives a stopped turn up; `pin` is what comes next where a message waits.
+pub(crate) fn fail(
+    tx: &mut dyn Tx,
+    mut row: TaskRow,
+    message: &str,
+    pin: impl FnOnce(&TaskRow, &TurnRow) -> Pin,
+    clock: &Clock,
+) -> Result<Option<Opened>, Error> {
     if let Effect::Refused(why) = allows(situation(&row), Move::Fail) {
         return Err(refuse(&row, why));
     }
@@ -144,7 +150,8 @@ pub(crate) fn fail(tx: &mut dyn Tx, mut row: TaskRow, message: &str, clock: &Clo
         question: false,
         text: format!("Failed by an operator: {}", windlass_core::text::cut(message, 300)),
     };
-    Ok(end_turn(tx, &mut row, turn, &ended, clock.now())?)
+    let pin = pin(&row, &turn);
+    Ok(end_and_follow(tx, row, turn, &ended, pin, clock)?)
 }
 
 /// Ends a stopped turn whose deadline passed: nobody runs who could be told. `None` where it is not so, or nothing follows.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use windlass_core::TaskId;
 use windlass_core::status::{Asked, Effect, Move, allows, shown};
-use windlass_store::{Hard, TaskFilter, TaskRow};
+use windlass_store::{Hard, TaskFilter, TaskRow, TurnRow};
 
 impl Windlass {
     /// Makes a task: hard before it is answered.
@@ -205,15 +205,6 @@ impl Windlass {
         answers: Vec<(String, Action)>,
     ) -> Result<(), Error> {
         let id = row.id;
-        let questions = self.services.store.read(move |rows| rows.questions(id)).await?;
-        for (key, action) in &answers {
-            let question = questions.iter().find(|q| q.key == *key && q.turn == row.turn && q.answer.is_none());
-            if let (Some(question), Action::Accept(content)) = (question, action) {
-                let form = serde_json::from_str(&question.schema).unwrap_or_default();
-                schema::check_answer(&form, content)
-                    .map_err(|violations| Error::InvalidAnswer { key: key.clone(), violations })?;
-            }
-        }
         let (principal, by, clock) = (scope(caller), caller.principal.clone(), self.services.clock.clone());
         let woken = self
             .services
@@ -253,7 +244,7 @@ impl Windlass {
     }
 
     async fn ask_to_stop(&self, caller: &Caller, id: TaskId, only: Option<u32>) -> Result<(), Error> {
-        let (principal, by, clock) = (scope(caller), caller.principal.clone(), self.services.clock.clone());
+        let (principal, by, services) = (scope(caller), caller.principal.clone(), self.services.clone());
         let cancelled = self
             .services
             .store
@@ -262,19 +253,28 @@ impl Windlass {
                 if only.is_some_and(|number| number != row.turn || row.status.is_ended()) {
                     return Ok(Cancelled::Done);
                 }
-                life::cancel(tx, row, &by, &clock)
+                life::cancel(tx, row, &by, |row, turn| runner::pin_after(&services, row, turn), &services.clock)
             })
             .await?;
         match cancelled {
             Cancelled::Wake(opened) => runner::spawn(&self.services, *opened),
-            Cancelled::Tell => {
-                if let Some(control) = self.services.control(id) {
-                    control.ask(Asked::Cancel);
+            Cancelled::Tell => self.tell(id),
+            Cancelled::Ended(next) => {
+                self.tell(id);
+                if let Some(next) = next {
+                    runner::spawn(&self.services, *next);
                 }
             }
             Cancelled::Done => {}
         }
         Ok(())
+    }
+
+    /// Tells whatever this host runs of a task that it was cancelled.
+    fn tell(&self, id: TaskId) {
+        if let Some(control) = self.services.control(id) {
+            control.ask(Asked::Cancel);
+        }
     }
 
     /// Puts a task aside, or takes it back.
@@ -330,12 +330,15 @@ impl Windlass {
     pub async fn fail(&self, caller: &Caller, id: TaskId, message: Option<String>) -> Result<TaskView, Error> {
         operator(caller)?;
         let message = message.unwrap_or_else(|| "given up".into());
-        let clock = self.services.clock.clone();
+        let services = self.services.clone();
         let fail = move |tx: &mut dyn windlass_store::Tx| {
             let row = life::task(tx, id, None)?;
-            life::fail(tx, row, &message, &clock)
+            let pin = |row: &TaskRow, turn: &TurnRow| runner::pin_after(&services, row, turn);
+            life::fail(tx, row, &message, pin, &services.clock)
         };
-        self.services.store.commit(Hard::Yes, fail).await?;
+        if let Some(next) = self.services.store.commit(Hard::Yes, fail).await? {
+            runner::spawn(&self.services, next);
+        }
         self.task(caller, id).await
     }
 }

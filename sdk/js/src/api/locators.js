@@ -14,6 +14,13 @@ const FILTERS = {
     hasNot: ({ selector }) => `has-not=(${selector})`,
     visible: (visible) => `visible=${visible}`,
 };
+/** A script that asks the field which an element stands for: its label's, as for the host's actions. */
+const ofField = (asked) => `(given) => {
+const own = 'a, button, input, optgroup, option, select, textarea, [role=button], [role=checkbox], [role=link], [role=radio], [role=switch]';
+const label = given.matches(own) || given.isContentEditable ? null : given.closest('label, ' + own);
+const e = label?.localName === 'label' && label.control || given;
+return ${asked};
+}`;
 const chained = (...steps) => steps.filter((step) => step !== undefined && step !== '').join(' >> ');
 
 /** The ways to name an element, the same from a page and within a locator. */
@@ -123,10 +130,10 @@ export class Locator extends Finder {
     async allTextContents() { return this.allInnerTexts(); }
     async isVisible() { return (await this.filter({ visible: true }).count()) > 0; }
     async isHidden() { return !(await this.isVisible()); }
-    async isChecked(options) { return this.#asked("(e) => e.checked ?? e.getAttribute('aria-checked') === 'true'", options); }
-    async isDisabled(options) { return this.#asked("(e) => e.matches(':disabled') || e.closest('[aria-disabled=true]') !== null", options); }
+    async isChecked(options) { return this.#asked(ofField("e.checked ?? e.getAttribute('aria-checked') === 'true'"), options); }
+    async isDisabled(options) { return this.#asked(ofField("e.matches(':disabled') || e.closest('[aria-disabled=true]') !== null"), options); }
     async isEnabled(options) { return !(await this.isDisabled(options)); }
-    async isEditable(options) { return this.#asked("(e) => !e.matches(':disabled') && !e.readOnly && e.getAttribute('aria-readonly') !== 'true'", options); }
+    async isEditable(options) { return this.#asked(ofField("!e.matches(':disabled') && !e.readOnly && e.getAttribute('aria-readonly') !== 'true'"), options); }
     async snapshot(options) { return this.page.verb('snapshot', { ...options, root: this.selector }); }
     async ariaSnapshot(options) { return this.snapshot(options); }
     async screenshot(given) {

@@ -24,6 +24,8 @@ const SETTINGS: [(&str, &str); 1] = [("WINDLASS_MIN_FREE_MIB", "16")];
 const BLOCK: u64 = 4096;
 const FLOODS: usize = 3;
 const LINES: usize = 2000;
+/// The first of the floods keeps a file after so many lines.
+const FILE_EVERY: usize = 10;
 const PATIENCE: Duration = Duration::from_secs(120);
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -65,8 +67,9 @@ pub(super) async fn run(places: &Places, folder: &Path) -> Result<Tally> {
 /// Floods, and one that asks.
 async fn start(client: &mut Client) -> Result<Vec<String>> {
     let mut ids = vec![client.create("basic_state", &json!({"wait": true})).await?];
-    for _ in 0..FLOODS {
-        let flood = json!({"lines": LINES, "bytes": 500, "interval_ms": 2});
+    for n in 0..FLOODS {
+        let file_every = if n == 0 { FILE_EVERY } else { 0 };
+        let flood = json!({"lines": LINES, "bytes": 500, "interval_ms": 2, "file_every": file_every});
         ids.push(client.create("basic_flood", &flood).await?);
     }
     until("it asks", async || Ok(task(client, &ids[0]).await?["questions"][0]["key"].is_string())).await?;
@@ -173,7 +176,7 @@ async fn read_only(places: &Places, host: Host, disk: Disk, data: &Path) -> Resu
 }
 
 async fn whole(data: &Path) -> Result<()> {
-    let mut floods = 0;
+    let (mut floods, mut savers) = (0, 0);
     for (id, kept) in kept::read(data).await? {
         kept.is_whole().with_context(|| id.to_string())?;
         ensure!(kept.of(Kind::TurnStopped).next().is_none(), "{id} stopped");
@@ -183,10 +186,15 @@ async fn whole(data: &Path) -> Result<()> {
             let expected: Vec<_> = (1..=lines.len()).map(|n| n.to_string()).collect();
             ensure!(lines.len() == 1 || lines.len() == LINES, "{id} has {} lines", lines.len());
             ensure!(lines == expected, "the lines of {id} are not in order, each once");
+            ensure!(kept.of(Kind::StepFinished).all(|r| r.data["ok"] == true), "{id} was told of the host's disk");
+            let files: Vec<_> = kept.of(Kind::Artifact).filter_map(|r| r.data["artifact"]["name"].as_str()).collect();
+            let expected: Vec<_> = (1..=LINES / FILE_EVERY).map(|n| format!("{}.txt", n * FILE_EVERY)).collect();
+            ensure!(files.is_empty() || files == expected, "the files of {id} are not in order, each once");
+            savers += usize::from(!files.is_empty());
             floods += 1;
         }
     }
-    ensure!(floods == 2 * FLOODS + 1, "there are {floods} floods");
+    ensure!((floods, savers) == (2 * FLOODS + 1, 2), "there are {floods} floods, {savers} with files");
     Ok(())
 }
 

@@ -157,7 +157,7 @@ pub(super) async fn press(host: &mut Host, page: &Handle, keys: String, settings
             None => on.page.press(&keys, &on.call).await,
             Some("down") => on.page.key_down(&keys, &on.call).await,
             Some("up") => on.page.key_up(&keys, &on.call).await,
-            Some(other) => return Err(error("invalid", format!("only must be down or up, not `{other}`"))),
+            Some(other) => return Err(error("invalid", format!("only must be down or up, not `{other}`")).into()),
         };
         pressed.map_err(contract)?;
         Ok(Done::new(()))
@@ -179,8 +179,10 @@ pub(super) async fn on_dialog(
             ("dismiss", None) => DialogAnswer::Dismiss,
             ("accept", None) => DialogAnswer::Accept,
             ("accept", Some(text)) => DialogAnswer::Text(text.to_owned()),
-            ("dismiss", Some(_)) => return Err(error("invalid", "text goes with accept")),
-            (other, _) => return Err(error("invalid", format!("unknown action `{other}`: there are accept, dismiss"))),
+            ("dismiss", Some(_)) => return Err(error("invalid", "text goes with accept").into()),
+            (other, _) => {
+                return Err(error("invalid", format!("unknown action `{other}`: there are accept, dismiss")).into());
+            }
         };
         let mut dialogs = on.page.dialogs();
         let Dialogs { alert, confirm, prompt, beforeunload } = &mut dialogs;
@@ -192,7 +194,7 @@ pub(super) async fn on_dialog(
             "all" => vec![alert, confirm, prompt, beforeunload],
             other => {
                 let known = "alert, confirm, prompt, beforeunload, all";
-                return Err(error("invalid", format!("unknown kind of dialog `{other}`: there are {known}")));
+                return Err(error("invalid", format!("unknown kind of dialog `{other}`: there are {known}")).into());
             }
         };
         for one in which {

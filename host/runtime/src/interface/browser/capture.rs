@@ -56,7 +56,7 @@ pub(super) async fn pdf(host: &mut Host, page: &Handle, name: String, settings: 
         check_name(&name)?;
         let bytes = on.page.pdf(&on.chosen().pdf()?, &on.call).await.map_err(contract)?;
         if bytes.len() as u64 > ARTIFACT_BYTES {
-            return Err(error("limit", "an artifact has at most 64 MiB"));
+            return Err(error("limit", "an artifact has at most 64 MiB").into());
         }
         let stored = keep(&on.turn, bytes).await?;
         let row = row(&on, name, "application/pdf", stored);

@@ -6,13 +6,12 @@ use super::capture::{check_name, kept, row};
 use super::settings::{Chosen, Settings};
 use super::verb::{On, verb};
 use super::{Handle, Outcome, contract, workdir};
-use crate::bindings::windlass::plugin::types::{Artifact, Error};
-use crate::halt::Halt;
+use crate::bindings::windlass::plugin::types::Artifact;
+use crate::halt::{Halt, is_of_the_disk};
 use crate::host::Host;
 use crate::interface::files::Budget;
-use crate::interface::state::unavailable;
 use crate::passing;
-use crate::step::Done;
+use crate::step::{Done, Fault};
 use crate::turn::error;
 use serde_json::json;
 use std::fs::File;
@@ -53,19 +52,24 @@ fn mime_type(name: &str) -> &'static str {
 }
 
 /// Copies the file into a blob, and into the workdir; then it is gone from where it was. Blocks.
-fn store(on: &On, from: &PathBuf, into: Option<(&Budget, &str)>) -> Result<(String, u64), Error> {
-    let mut file = File::open(from).map_err(unavailable)?;
-    let mut writer = on.turn.services.store.blobs().writer().map_err(unavailable)?;
-    std::io::copy(&mut file, &mut writer).map_err(unavailable)?;
-    let stored = writer.finish().map_err(unavailable)?;
+fn store(on: &On, from: &PathBuf, into: Option<(&Budget, &str)>) -> Result<(String, u64), Fault> {
+    // It goes with its context, which may have gone meanwhile.
+    let gone = |why: std::io::Error| match is_of_the_disk(&why) {
+        true => Fault::from(why),
+        false => error("unavailable", why.to_string()).into(),
+    };
+    let mut file = File::open(from).map_err(gone)?;
+    let mut writer = on.turn.services.store.blobs().writer()?;
+    std::io::copy(&mut file, &mut writer)?;
+    let stored = writer.finish()?;
     if let Some((budget, path)) = into {
-        let mut file = File::open(from).map_err(unavailable)?;
+        let mut file = File::open(from).map_err(gone)?;
         workdir::write(budget, path, &mut file, stored.1)?;
     }
     Ok(stored)
 }
 
-async fn take(on: On, budget: Option<Arc<Budget>>) -> Result<Done<Artifact>, Error> {
+async fn take(on: On, budget: Option<Arc<Budget>>) -> Result<Done<Artifact>, Fault> {
     let name = on.chosen().text("name").map(str::to_owned);
     let path = on.chosen().text("path").map(str::to_owned);
     if let Some(name) = &name {
@@ -79,7 +83,7 @@ async fn take(on: On, budget: Option<Arc<Budget>>) -> Result<Done<Artifact>, Err
         on.page.download(&on.call).await.map_err(contract)?;
     if let DownloadState::Failed(why) = state {
         let url = windlass_core::text::cut(&url, 200);
-        return Err(error("unavailable", format!("the download of {url} failed: {why}")));
+        return Err(error("unavailable", format!("the download of {url} failed: {why}")).into());
     }
     let name = name.unwrap_or_else(|| artifact_name(&suggested));
     let (on, stored) = tokio::task::spawn_blocking(move || {
@@ -88,8 +92,7 @@ async fn take(on: On, budget: Option<Arc<Budget>>) -> Result<Done<Artifact>, Err
         let _ = passing::discard(&from);
         (on, stored)
     })
-    .await
-    .map_err(unavailable)?;
+    .await?;
     let row = row(&on, name.clone(), mime_type(&name), stored?);
     Ok(kept(&on, row, "Download"))
 }
@@ -110,13 +113,12 @@ pub(super) async fn download(host: &mut Host, page: &Handle, settings: Settings)
         let size = artifact.size;
         let again = move || {
             let mut file = File::open(services.store.blobs().path(&digest))?;
-            workdir::write(&budget, &path, &mut file, size).map_err(|e| std::io::Error::other(e.message))
+            workdir::write(&budget, &path, &mut file, size).map_err(|fault| match fault {
+                Fault::Guest(e) => Halt::Io(std::io::Error::other(e.message)),
+                Fault::Host(halt) => halt,
+            })
         };
-        tokio::task::spawn_blocking(again)
-            .await
-            .map_err(std::io::Error::other)
-            .and_then(|done| done)
-            .map_err(Halt::from)?;
+        tokio::task::spawn_blocking(again).await.map_err(|e| Halt::Io(std::io::Error::other(e)))??;
     }
     Ok(answer)
 }

@@ -3,11 +3,10 @@
 use super::settings::Settings;
 use super::verb::{On, verb, words};
 use super::{Handle, Outcome, contract};
-use crate::bindings::windlass::plugin::types::Error;
 use crate::halt::Halt;
 use crate::host::Host;
 use crate::interface::secrets;
-use crate::step::Done;
+use crate::step::{Done, Fault};
 use serde_json::json;
 use std::time::Duration;
 use windlass_core::{Call, Permission};
@@ -60,7 +59,7 @@ pub(super) async fn compose(
 }
 
 /// Marks the document before the value goes in, and the one that is there afterwards.
-async fn fill_in(on: On, locator: &str, secret: &str) -> Result<Done<u32>, Error> {
+async fn fill_in(on: On, locator: &str, secret: &str) -> Result<Done<u32>, Fault> {
     let opened = secrets::open(&on.turn, secret, Permission::secret(secret)).await?;
     let origins: Vec<_> = opened.origins.iter().map(ToString::to_string).collect();
     let taint = &on.turn.pages.taint;

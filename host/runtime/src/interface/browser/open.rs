@@ -9,7 +9,7 @@ use crate::host::Host;
 use crate::interface::secrets;
 use crate::masks::MASK;
 use crate::pages;
-use crate::step::{Done, Step};
+use crate::step::{Done, Fault, Step};
 use crate::turn::{Turn, error};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -39,7 +39,7 @@ fn recorded(settings: &Settings) -> Value {
 }
 
 /// Reads the settings; a password is put in by its secret's name.
-async fn options(turn: &Turn, settings: Settings) -> Result<PageOptions, Error> {
+async fn options(turn: &Turn, settings: Settings) -> Result<PageOptions, Fault> {
     let by_name = |e: windlass_browser::Error| {
         let e = contract(e);
         Error { message: e.message.replace("password,", "password-secret,"), ..e }
@@ -49,7 +49,7 @@ async fn options(turn: &Turn, settings: Settings) -> Result<PageOptions, Error> 
     if text("password").is_some() {
         let e = PageOptions::from_settings(&[(String::new(), String::new())]).expect_err("an empty name is unknown");
         let e = by_name(e);
-        return Err(Error { message: e.message.replace("``", "`password`"), ..e });
+        return Err(Error { message: e.message.replace("``", "`password`"), ..e }.into());
     }
     let mut settings: Settings = settings.into_iter().filter(|(name, _)| name != "password-secret").collect();
     if let Some(secret) = secret {
@@ -61,7 +61,7 @@ async fn options(turn: &Turn, settings: Settings) -> Result<PageOptions, Error> 
         turn.masks.add(&opened.value);
         settings.push(("password".into(), opened.value.to_string()));
     }
-    PageOptions::from_settings(&settings).map_err(by_name)
+    Ok(PageOptions::from_settings(&settings).map_err(by_name)?)
 }
 
 /// Opens a page in the turn's context; the context is made with its first page.
@@ -99,7 +99,7 @@ pub(super) async fn open(host: &mut Host, settings: Settings) -> Outcome<Handle>
         .step(step, |_| async move {
             if !turn.services.registry.asks(&turn.plugin, "browser") {
                 let message = format!("the manifest of plugin {} asks for no `browser` permission", turn.plugin);
-                return Err(error("denied", message));
+                return Err(error("denied", message).into());
             }
             let options = options(&turn, settings).await?;
             let call = BrowserCall { timeout: OPEN, cancel: turn.control.call_token() };
@@ -116,7 +116,7 @@ pub(super) async fn popup(host: &mut Host, page: &Handle, settings: Settings) ->
     let args = json!({ "popup": format!("p{number}") });
     let opened = verb(host, page, Call::BrowserWaitForPopup, text, args, settings, |on| async move {
         let context = pages::context(&on.turn).await.map_err(contract)?;
-        let Some(context) = context.as_ref() else { return Err(error("unavailable", "the context is closed")) };
+        let Some(context) = context.as_ref() else { return Err(error("unavailable", "the context is closed").into()) };
         let popup = context.popup(&on.page, number, &on.call).await.map_err(contract)?;
         on.turn.pages.open.lock().insert(number, popup);
         Ok(Done::new(number))

@@ -89,7 +89,7 @@ pub(super) async fn html(host: &mut Host, page: &Handle, locator: String, settin
     verb(host, page, Call::BrowserHtml, text, args, settings, |on| async move {
         let html = on.page.html(&locator, &on.call).await.map_err(contract)?;
         if html.len() > HTML {
-            return Err(error("limit", "HTML of more than 16 MiB is not answered: name a smaller part"));
+            return Err(error("limit", "HTML of more than 16 MiB is not answered: name a smaller part").into());
         }
         let size = windlass_core::text::size(html.len() as u64);
         Ok(Done { seen: Some(size), ..shown(on.seen(html)) })
@@ -152,7 +152,7 @@ pub(super) async fn evaluate(
             Some(locator) => on.page.evaluate_on(locator, &script, &given, &on.call).await,
             None => on.page.evaluate(&script, &given, &on.call).await,
         };
-        answered(&on, value.map_err(contract)?)
+        Ok(answered(&on, value.map_err(contract)?)?)
     })
     .await
 }

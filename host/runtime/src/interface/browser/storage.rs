@@ -106,7 +106,7 @@ where
     host.turn
         .step(step, |_| async move {
             there(&turn).await?;
-            work(turn, call).await
+            Ok(work(turn, call).await?)
         })
         .await
 }

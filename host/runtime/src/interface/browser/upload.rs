@@ -1,15 +1,15 @@
 //! Files for pages, from the workdir and from artifacts. The page gets copies: what is written meanwhile changes nothing.
 
-use super::settings::Settings;
-use super::verb::{On, verb, words};
+use super::settings::{Chosen, Settings};
+use super::verb::{verb_after, words};
 use super::{Handle, Outcome, contract, workdir};
 use crate::bindings::windlass::plugin::types::Error;
 use crate::host::Host;
+use crate::interface::artifacts::open_file;
 use crate::interface::files::Budget;
-use crate::interface::state::unavailable;
 use crate::passing;
-use crate::step::Done;
-use crate::turn::error;
+use crate::step::{Done, Fault};
+use crate::turn::{Turn, error};
 use serde_json::json;
 use std::fs::File;
 use std::io::Read as _;
@@ -22,38 +22,37 @@ use windlass_core::limits::ARTIFACT_BYTES;
 const FILES: usize = 16;
 
 /// Copies a file to where the page takes it from, under its own name. Blocks.
-fn copy(folder: &Path, name: &str, from: File) -> Result<PathBuf, Error> {
-    passing::make(folder).map_err(unavailable)?;
+fn copy(folder: &Path, name: &str, from: File) -> Result<PathBuf, Fault> {
+    passing::make(folder)?;
     let path = folder.join(name);
-    let mut file = passing::create(&path).map_err(unavailable)?;
-    let size = std::io::copy(&mut from.take(ARTIFACT_BYTES + 1), &mut file).map_err(unavailable)?;
+    let mut file = passing::create(&path)?;
+    let size = std::io::copy(&mut from.take(ARTIFACT_BYTES + 1), &mut file)?;
     if size > ARTIFACT_BYTES {
-        return Err(error("limit", format!("`{name}` has more than 64 MiB")));
+        return Err(error("limit", format!("`{name}` has more than 64 MiB")).into());
     }
     Ok(path)
 }
 
 /// The files, opened, each with its name.
-async fn opened(on: &On, budget: Option<Arc<Budget>>, files: Vec<String>) -> Result<Vec<(String, File)>, Error> {
+async fn opened(turn: &Turn, budget: Option<Arc<Budget>>, files: Vec<String>) -> Result<Vec<(String, File)>, Fault> {
     if files.len() > FILES {
-        return Err(error("limit", format!("at most {FILES} files are given at once")));
+        return Err(error("limit", format!("at most {FILES} files are given at once")).into());
     }
     let mut all = Vec::new();
     for file in files {
         if file.starts_with('/') {
-            workdir::granted(&on.turn, budget.as_deref())?;
+            workdir::granted(turn, budget.as_deref())?;
             let Some(budget) = budget.clone() else { continue };
             let name = file.rsplit('/').next().unwrap_or_default().to_owned();
-            let open = tokio::task::spawn_blocking(move || workdir::open(&budget, &file)).await;
-            all.push((name, open.map_err(unavailable)??));
+            let open = tokio::task::spawn_blocking(move || open_file(&budget.root, &file)).await;
+            all.push((name, open??));
             continue;
         }
-        on.turn.settle(0).await.map_err(unavailable)?;
-        let (task, wanted) = (on.turn.task, file.clone());
-        let row = on.turn.services.store.read(move |rows| rows.artifact(task, &wanted)).await;
-        let row = row.map_err(|e: windlass_store::StoreError| unavailable(e))?;
+        turn.settle(0).await?;
+        let (task, wanted) = (turn.task, file.clone());
+        let row = turn.services.store.read(move |rows| rows.artifact(task, &wanted)).await?;
         let row = row.ok_or_else(|| error("not-found", format!("the task has no artifact `{file}`")))?;
-        let blob = File::open(on.turn.services.store.blobs().path(&row.sha256)).map_err(unavailable)?;
+        let blob = File::open(turn.services.store.blobs().path(&row.sha256))?;
         all.push((row.name, blob));
     }
     Ok(all)
@@ -79,18 +78,23 @@ fn named(files: &mut [(String, File)], names: Vec<String>) -> Result<(), Error> 
     Ok(())
 }
 
-async fn give(on: On, locator: &str, budget: Option<Arc<Budget>>, files: Vec<String>) -> Result<Done<()>, Error> {
-    let mut files = opened(&on, budget, files).await?;
-    named(&mut files, on.chosen().texts("name"))?;
-    let folder = on.turn.pages.uploads().join(on.pos.to_string());
+/// Copies of the files, from which the page takes them.
+async fn copies(
+    turn: &Turn,
+    pos: u32,
+    budget: Option<Arc<Budget>>,
+    files: Vec<String>,
+    names: Vec<String>,
+) -> Result<Vec<PathBuf>, Fault> {
+    let mut files = opened(turn, budget, files).await?;
+    named(&mut files, names)?;
+    let folder = turn.pages.uploads().join(pos.to_string());
     let copies = tokio::task::spawn_blocking(move || {
         let copied =
             files.into_iter().enumerate().map(|(at, (name, file))| copy(&folder.join(at.to_string()), &name, file));
         copied.collect::<Result<Vec<_>, _>>()
     });
-    let copies = copies.await.map_err(unavailable)??;
-    on.page.upload(locator, &copies, &on.call).await.map_err(contract)?;
-    Ok(Done::new(()))
+    copies.await?
 }
 
 pub(super) async fn upload(
@@ -103,15 +107,12 @@ pub(super) async fn upload(
     let text = words("Upload", "Uploaded", &format!("{} to {locator}", files.join(", ")));
     let args = json!({ "locator": locator, "files": files });
     let budget = host.files.as_ref().map(|files| files.budget.clone());
-    verb(
-        host,
-        page,
-        Call::BrowserUpload,
-        text,
-        args,
-        settings,
-        |on| async move { give(on, &locator, budget, files).await },
-    )
+    let names = Chosen::of(&settings).texts("name");
+    let before = |turn: Arc<Turn>, pos| async move { copies(&turn, pos, budget, files, names).await };
+    verb_after(host, page, Call::BrowserUpload, text, args, settings, before, |on, copies| async move {
+        on.page.upload(&locator, &copies, &on.call).await.map_err(contract)?;
+        Ok(Done::new(()))
+    })
     .await
 }
 

@@ -4,7 +4,7 @@ use super::settings::{Chosen, Settings, known};
 use super::{Handle, Outcome};
 use crate::bindings::windlass::plugin::types::Error;
 use crate::host::Host;
-use crate::step::{Done, Step};
+use crate::step::{Done, Fault, Step};
 use crate::turn::{Turn, error};
 use serde_json::{Value, json};
 use std::future::Future;
@@ -86,13 +86,35 @@ pub(super) async fn verb<T, F>(
     page: &Handle,
     call: Call,
     (doing, done): (String, String),
-    mut args: Value,
+    args: Value,
     settings: Settings,
     work: impl FnOnce(On) -> F + Send,
 ) -> Outcome<T>
 where
     T: serde::Serialize + serde::de::DeserializeOwned,
-    F: Future<Output = Result<Done<T>, Error>> + Send,
+    F: Future<Output = Result<Done<T>, Fault>> + Send,
+{
+    let before = |_, _| std::future::ready(Ok(()));
+    verb_after(host, page, call, (doing, done), args, settings, before, |on, ()| work(on)).await
+}
+
+/// The same, with what is made ready before it is begun.
+#[expect(clippy::too_many_arguments, reason = "what a verb is, and what goes before it")]
+pub(super) async fn verb_after<T, B, G, F>(
+    host: &mut Host,
+    page: &Handle,
+    call: Call,
+    (doing, done): (String, String),
+    mut args: Value,
+    settings: Settings,
+    before: impl FnOnce(Arc<Turn>, u32) -> G + Send,
+    work: impl FnOnce(On, B) -> F + Send,
+) -> Outcome<T>
+where
+    T: serde::Serialize + serde::de::DeserializeOwned,
+    B: Send,
+    G: Future<Output = Result<B, Fault>> + Send,
+    F: Future<Output = Result<Done<T>, Fault>> + Send,
 {
     let number = host.table.get(page)?.number;
     args["page"] = format!("p{number}").into();
@@ -101,23 +123,24 @@ where
     }
     let turn = host.turn.clone();
     let step = Step { call, page: Some(number), args, doing, done };
-    host.turn
-        .step(step, |pos| async move {
-            let (timeout, _) = Chosen::read(&settings, known(call))?;
-            let page = page_of(&turn, number)?;
-            let tainted = turn.pages.taint.any(&turn.pages.open.lock());
-            if tainted && tells_secrets(call) {
-                return Err(error(
-                    "denied",
-                    "a secret was filled in: until the page that has it goes to another document, this is not answered",
-                ));
-            }
-            let call = BrowserCall { timeout, cancel: turn.control.call_token() };
-            let on = On { turn: turn.clone(), number, page, call, pos, tainted, settings };
-            let masks = |text: String| turn.pages.taint.masks(tainted).text(text);
-            // Once here, so that no verb is as large as the browser's longest wait.
-            let done = Box::pin(work(on)).await;
-            done.map_err(|e| Error { message: masks(e.message), details: e.details.map(masks), ..e })
+    let early = turn.clone();
+    let work = |pos, ready| async move {
+        let (timeout, _) = Chosen::read(&settings, known(call))?;
+        let page = page_of(&turn, number)?;
+        let tainted = turn.pages.taint.any(&turn.pages.open.lock());
+        if tainted && tells_secrets(call) {
+            let why =
+                "a secret was filled in: until the page that has it goes to another document, this is not answered";
+            return Err(error("denied", why).into());
+        }
+        let call = BrowserCall { timeout, cancel: turn.control.call_token() };
+        let on = On { turn: turn.clone(), number, page, call, pos, tainted, settings };
+        let masks = |text: String| turn.pages.taint.masks(tainted).text(text);
+        // Once here, so that no verb is as large as the browser's longest wait.
+        Box::pin(work(on, ready)).await.map_err(|fault| match fault {
+            Fault::Guest(e) => Fault::Guest(Error { message: masks(e.message), details: e.details.map(masks), ..e }),
+            host @ Fault::Host(_) => host,
         })
-        .await
+    };
+    host.turn.step_after(step, |pos| before(early, pos), work).await
 }

@@ -68,7 +68,7 @@ pub(super) async fn function(
     verb(host, page, Call::BrowserWaitForFunction, text, args, settings, |on| async move {
         let given = argument(&given)?;
         let value = on.page.wait_for_function(&script, &given, &on.call).await.map_err(contract)?;
-        answered(&on, value)
+        Ok(answered(&on, value)?)
     })
     .await
 }

@@ -1,10 +1,11 @@
 //! Files of `/workdir` that pages take and give. Blocks, all of it.
 
 use crate::bindings::windlass::plugin::types::Error;
+use crate::halt::is_of_the_disk;
 use crate::interface::files::{Budget, MOUNT};
-use crate::interface::state::unavailable;
+use crate::step::Fault;
 use crate::turn::{Turn, denied, error};
-use crate::workdir::{DEPTH, Usage, open_beneath, open_dir};
+use crate::workdir::{DEPTH, Usage, open_dir};
 use rustix::fs::{CWD, Mode, OFlags};
 use std::fs::File;
 use std::io;
@@ -21,22 +22,17 @@ pub(super) fn granted<'a>(turn: &Turn, budget: Option<&'a Budget>) -> Result<&'a
     budget.filter(|_| granted).ok_or_else(|| denied("the workdir is not granted", &Permission::Workdir))
 }
 
-/// Opens a file for reading.
-pub(super) fn open(budget: &Budget, path: &str) -> Result<File, Error> {
-    let shown = windlass_core::text::cut(path, 200);
-    let path = inside(path).ok_or_else(|| error("invalid", "the path must lie under /workdir"))?;
-    let dir = open_dir(CWD, &budget.root).map_err(unavailable)?;
-    open_beneath(dir, path).map_err(|why| error("not-found", format!("`{shown}`: {why}")))
-}
-
 /// Writes a file, in place of one that is there; `size` is counted towards what all files may take.
-pub(super) fn write(budget: &Budget, path: &str, from: &mut File, size: u64) -> Result<(), Error> {
+pub(super) fn write(budget: &Budget, path: &str, from: &mut File, size: u64) -> Result<(), Fault> {
     let shown = windlass_core::text::cut(path, 200);
     if !budget.grow(Usage { files: 1, bytes: size }) {
-        return Err(error("limit", format!("`{shown}` does not fit into the workdir")));
+        return Err(error("limit", format!("`{shown}` does not fit into the workdir")).into());
     }
-    let mut file = create(budget, path).map_err(|why| error("invalid", format!("`{shown}`: {why}")))?;
-    io::copy(from, &mut file).map_err(unavailable)?;
+    let mut file = create(budget, path).map_err(|why| match is_of_the_disk(&why) {
+        true => Fault::from(why),
+        false => error("invalid", format!("`{shown}`: {why}")).into(),
+    })?;
+    io::copy(from, &mut file)?;
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 //! What all files of a workdir together may take, and streams that are held to it.
 
+use super::disk::sound_stream;
 use crate::workdir::{Usage, measure};
 use parking_lot::Mutex;
 use std::path::PathBuf;
@@ -58,15 +59,15 @@ impl OutputStream for Metered {
         }
         self.size = self.size.max(end);
         self.at = self.at.map(|_| end);
-        self.inner.write(bytes)
+        sound_stream(self.inner.write(bytes))
     }
 
     fn flush(&mut self) -> StreamResult<()> {
-        self.inner.flush()
+        sound_stream(self.inner.flush())
     }
 
     fn check_write(&mut self) -> StreamResult<usize> {
-        self.inner.check_write()
+        sound_stream(self.inner.check_write())
     }
 
     async fn cancel(&mut self) {
