@@ -5,7 +5,7 @@ use crate::guests;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use windlass_core::{Cause, Kind, Limits, Record, Status, TaskId};
+use windlass_core::{Cause, Kind, Limits, Record, Status, TaskId, WaitingFor};
 use windlass_runtime::{Action, SetSecret};
 use windlass_site::Site;
 
@@ -369,10 +369,29 @@ async fn a_cancelled_script_hears_of_it_and_tidies_up() {
     let bench = bench(&[]).await;
     let script = "try { await sleep(3600000); } catch (e) { log.warn(`tidies up after ${e.code}`); throw e; }";
     let id = start(&bench, script, json!({})).await;
-    bench.until(id, |task| task.waiting_for == Some(windlass_core::WaitingFor::Timer)).await;
+    bench.until(id, |task| task.waiting_for == Some(WaitingFor::Timer)).await;
     bench.host.cancel(&local(), id).await.unwrap();
     assert_eq!(bench.ended(id).await.status, Status::Cancelled);
     assert_eq!(bench.texts(id, Kind::Log).await, ["tidies up after cancelled"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_script_that_goes_on_waiting_when_it_is_to_stop_writes_nothing_of_it() {
+    let bench = bench(&[]).await;
+    for (wait, what) in
+        [("sleep(60000)", WaitingFor::Timer), ("confirm('Well?', { key: `k${++n}` })", WaitingFor::Input)]
+    {
+        let script = format!("let n = 0; for (;;) {{ try {{ await {wait}; }} catch (error) {{}} }}");
+        let id = start(&bench, &script, json!({})).await;
+        bench.until(id, |task| task.waiting_for == Some(what)).await;
+        bench.host.cancel(&local(), id).await.unwrap();
+        let task = bench.ended(id).await;
+        assert_eq!(task.status, Status::Cancelled, "{wait}: {}", failure(&task));
+        let log = bench.log(id).await;
+        let after = log.iter().skip_while(|record| record.kind != Kind::CancelRequested).count();
+        assert!(after <= 5, "{wait}: {after} records after the request");
+        assert!(log.len() <= 12, "{wait}: {} records", log.len());
+    }
 }
 
 /// Says yes to all that a task asks, in the words of each form, until it has ended.

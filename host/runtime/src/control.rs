@@ -2,7 +2,7 @@
 
 use crate::clock::Clock;
 use parking_lot::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -23,6 +23,8 @@ pub(crate) struct Control {
     pub(crate) answered: Notify,
     /// Messages may be there.
     pub(crate) messages: AtomicBool,
+    /// Waits that began after it was asked to stop, and failed at once.
+    pub(crate) refused: AtomicU32,
 }
 
 impl Control {
@@ -36,6 +38,7 @@ impl Control {
             kill: CancellationToken::new(),
             answered: Notify::new(),
             messages: AtomicBool::new(true),
+            refused: AtomicU32::new(0),
         }
     }
 

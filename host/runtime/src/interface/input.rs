@@ -73,6 +73,7 @@ async fn ask(turn: &Turn, questions: Vec<Question>) -> Result<Result<Vec<Answer>
     let pos = match turn.journal(|j| j.begin(Call::Ask, key))? {
         Begin::Answered(bytes) => return Ok(answer::decode(blobs, &bytes)?),
         Begin::Again { pos, .. } | Begin::InDoubt { pos } => pos,
+        Begin::Live { pos } if turn.control.stop.is_cancelled() => return turn.refuse_wait(Call::Ask, pos, key).await,
         Begin::Live { pos } => {
             log::flush(turn);
             let entry = turn.journal(|j| j.start(Call::Ask, pos, key, turn.nanos(), Vec::new()));

@@ -108,6 +108,9 @@ async fn sleep(turn: &Turn, duration: u64) -> Result<Result<(), Error>, Halt> {
             Ok(note) => (pos, u64::from_le_bytes(note)),
             Err(_) => return Err(Damaged(pos).into()),
         },
+        Begin::Live { pos } if turn.control.stop.is_cancelled() => {
+            return turn.refuse_wait(Call::Sleep, pos, key).await;
+        }
         Begin::Live { pos } => {
             log::flush(turn);
             let deadline = turn.nanos().saturating_add(duration.saturating_mul(1_000_000));

@@ -1,12 +1,22 @@
 //! What a turn does while its guest waits, or lets others go first: it gives its slot back, and its instance after a while.
 
-use super::Turn;
+use super::{Turn, Write, error};
+use crate::bindings::windlass::plugin::types;
 use crate::halt::Halt;
 use crate::interface::log;
 use crate::park::Wake;
+use serde::Serialize;
 use std::future::Future;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+use windlass_core::Call;
+use windlass_core::journal::Key;
+use windlass_store::Hard;
+
+/// Waits that fail at once after a turn was asked to stop; those beyond take their time.
+const AT_ONCE: u32 = 10;
+/// How long they take.
+const HELD_BACK: Duration = Duration::from_millis(100);
 
 /// Ticks of the epoch (10 ms) after which a guest that computes gives its slot to whoever waits for one.
 const QUANTUM: u64 = 10;
@@ -60,6 +70,25 @@ impl Turn {
         };
         self.take_slot().await;
         Ok(value)
+    }
+
+    /// Answers a wait that begins after the turn was asked to stop: it fails, and no record tells of it. A guest that goes on
+    /// waiting all the same, as a loop does that catches every error, is held back from the eleventh on.
+    pub(crate) async fn refuse_wait<T: Serialize>(
+        &self,
+        call: Call,
+        pos: u32,
+        key: Key,
+    ) -> Result<Result<T, types::Error>, Halt> {
+        let refused = Err(error("cancelled", "the task was asked to stop"));
+        if self.control.refused.fetch_add(1, Ordering::Relaxed) >= AT_ONCE {
+            let over = self.services.clock.elapsed().saturating_add(HELD_BACK);
+            self.wait(None, self.services.clock.reached(over)).await?;
+        }
+        let answer = crate::answer::encode(self.services.store.blobs(), &refused)?;
+        let entry = self.journal(|j| j.finish(call, pos, key, self.nanos(), answer));
+        self.put(Hard::Soon, Write { entries: vec![entry], ..Write::default() })?;
+        Ok(refused)
     }
 
     /// Until the wait is to be parked: at its time, or because others need instances, or the host wants to end.
