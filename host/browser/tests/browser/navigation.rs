@@ -103,7 +103,7 @@ async fn who_waits_for_no_load_event_is_not_kept_up_by_an_image_that_never_comes
         page.goto(&world.site.url("/"), &call()).await.unwrap();
     }
     for until in [LoadState::Load, LoadState::NetworkIdle] {
-        let error = assert_code(page.goto_until(&url, until, &within(300)).await, Code::Timeout);
+        let error = assert_code(page.goto_until(&url, until, &within(1000)).await, Code::Timeout);
         assert_eq!(error.details.unwrap()["status"], 200, "{until:?}");
     }
     assert_eq!(page.goto_until(&world.site.url("/"), LoadState::NetworkIdle, &call()).await.unwrap().status, 200);
