@@ -29,10 +29,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use tempfile::TempDir;
 use tokio::sync::mpsc;
 use windlass_browser::{
-    Browser, Call, Code, Config, Context, Destination, Error, Event, Page, PageOptions, Policy, Verdict,
+    Browser, Call, Code, Config, Context, Destination, Error, Event, Image, Page, PageOptions, Policy, Verdict,
 };
 
 use site::Site;
@@ -141,6 +143,30 @@ pub(crate) fn within(millis: u64) -> Call {
 }
 
 #[track_caller]
+/// Two pictures of the same, but for what a renderer makes of an edge between two pixels: a shade or two.
+pub(crate) async fn assert_alike(world: &World, one: &Image, another: &Image, what: &str) {
+    if one == another {
+        return;
+    }
+    let difference = "async texts => {
+        const [one, another] = await Promise.all(texts.map(async text => {
+            const image = new Image();
+            image.src = `data:image/png;base64,${text}`;
+            await image.decode();
+            const context = new OffscreenCanvas(image.width, image.height).getContext('2d');
+            context.drawImage(image, 0, 0);
+            return context.getImageData(0, 0, image.width, image.height);
+        }));
+        if (one.width !== another.width || one.height !== another.height) return 255;
+        return one.data.reduce((most, value, at) => Math.max(most, Math.abs(value - another.data[at])), 0);
+    }";
+    let page = world.open(999).await;
+    let texts = serde_json::json!([STANDARD.encode(&one.bytes), STANDARD.encode(&another.bytes)]);
+    let most = page.evaluate(difference, &texts, &call()).await.unwrap();
+    assert!(most.as_u64().is_some_and(|most| most < 8), "{what}: they differ by {most} of 255");
+    page.close(&call()).await.unwrap();
+}
+
 pub(crate) fn assert_code<T: std::fmt::Debug>(result: Result<T, Error>, code: Code) -> Error {
     let error = result.expect_err("the call must fail");
     assert_eq!(error.code, code, "{error}");
