@@ -142,7 +142,6 @@ pub(crate) fn within(millis: u64) -> Call {
     Call::new(Duration::from_millis(millis))
 }
 
-#[track_caller]
 /// Two pictures of the same, but for what a renderer makes of an edge between two pixels: a shade or two.
 pub(crate) async fn assert_alike(world: &World, one: &Image, another: &Image, what: &str) {
     if one == another {
@@ -167,6 +166,7 @@ pub(crate) async fn assert_alike(world: &World, one: &Image, another: &Image, wh
     page.close(&call()).await.unwrap();
 }
 
+#[track_caller]
 pub(crate) fn assert_code<T: std::fmt::Debug>(result: Result<T, Error>, code: Code) -> Error {
     let error = result.expect_err("the call must fail");
     assert_eq!(error.code, code, "{error}");
