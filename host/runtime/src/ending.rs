@@ -23,6 +23,17 @@ pub(crate) fn diverged_stop(diverged: &Diverged) -> Stopped {
     }
 }
 
+/// What ended a replay before all was answered had not ended the turn when it ran.
+pub(crate) fn came_to_grief(running: &Turn, how: &str) -> Stopped {
+    let diverged = running.journal(|j| j.end()).err();
+    let mut stopped = diverged.map_or_else(
+        || Stopped { reason: "replay", text: format!("Stopped: in its replay {how}"), details: json!({}) },
+        |diverged| diverged_stop(&Diverged { actual: how.to_owned(), ..diverged }),
+    );
+    stopped.details["ended"] = how.into();
+    stopped
+}
+
 /// No outcome came.
 pub(crate) fn stopped(returned: Return, asked: Asked, message: &str, failure: Value) -> Ended {
     let (status, cause) = ending(returned, asked);
@@ -35,8 +46,8 @@ pub(crate) fn stopped(returned: Return, asked: Asked, message: &str, failure: Va
     let mut failure = failure;
     failure["message"] = message.into();
     // A plugin is told of a deadline as of a cancel; whoever reads the task wants to know which of them it was.
-    let told = ["cancelled", "killed", "stopped"];
-    if cause == Some(Cause::Deadline) && told.iter().any(|code| failure["code"] == **code) {
+    let told = matches!(failure["code"].as_str(), Some("cancelled" | "killed" | "stopped"));
+    if cause == Some(Cause::Deadline) && told {
         failure["code"] = "deadline".into();
         failure["message"] = format!("its time was over: {message}").into();
     }

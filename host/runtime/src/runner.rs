@@ -4,7 +4,7 @@
 use crate::bindings::exports::windlass::plugin::tool;
 use crate::bindings::windlass::plugin::types::{Failure, Outcome};
 use crate::control::Control;
-use crate::ending::{diverged_stop, returned, stopped, trapped};
+use crate::ending::{came_to_grief, diverged_stop, returned, stopped, trapped};
 use crate::halt::Halt;
 use crate::host::{Host, guest_seed};
 use crate::interface::{files, log, task as task_interface};
@@ -19,7 +19,6 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
-use windlass_core::journal::Diverged;
 use windlass_core::status::{Asked, Return};
 use windlass_core::{Cause, Kind, Limits, TaskId, WaitingFor};
 use windlass_store::{Hard, StoreError, TaskRow, TurnRow};
@@ -248,17 +247,6 @@ async fn deadline(running: &Arc<Turn>, at: Option<windlass_core::Millis>) -> std
         running.control.ask(Asked::Deadline);
     }
     std::future::pending().await
-}
-
-/// What ended a replay before all was answered had not ended the turn when it ran.
-fn came_to_grief(running: &Turn, how: &str) -> Stopped {
-    let diverged = running.journal(|j| j.end()).err();
-    let mut stopped = diverged.map_or_else(
-        || Stopped { reason: "replay", text: format!("Stopped: in its replay {how}"), details: json!({}) },
-        |diverged| diverged_stop(&Diverged { actual: how.to_owned(), ..diverged }),
-    );
-    stopped.details["ended"] = how.into();
-    stopped
 }
 
 async fn finish(
